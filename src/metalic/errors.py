@@ -1,0 +1,29 @@
+"""The errors a user can cause. Each says what was wrong, what is allowed and what to do."""
+
+
+class MetalicError(Exception):
+    """Base of all errors that METALIC raises on purpose; the command line prints them and exits with 2."""
+
+
+class FamilyError(MetalicError):
+    """A family of PDEs is unknown, or does not define what it must."""
+
+
+class ParameterError(MetalicError):
+    """A parameter is missing, unknown, not a number, or outside its box."""
+
+
+class ConditionError(MetalicError):
+    """An interface condition is unknown, or a set of conditions cannot be read."""
+
+
+class GeometryError(MetalicError):
+    """A domain, a decomposition or a face makes no sense."""
+
+
+class ScheduleError(MetalicError):
+    """A training schedule, an optimizer or a budget makes no sense."""
+
+
+class FileError(MetalicError):
+    """A file cannot be read, written, or is not what it should be."""
