@@ -27,3 +27,7 @@ class ScheduleError(MetalicError):
 
 class FileError(MetalicError):
     """A file cannot be read, written, or is not what it should be."""
+
+
+class BanditError(MetalicError):
+    """A bandit cannot be set up, or was given contexts, arms or rewards that make no sense."""

@@ -1,0 +1,292 @@
+"""Gaussian-process regression of the reward on (context, arm), with shapes that do not grow with every play.
+
+r = f + noise, f ~ GP(0, k), noise ~ N(0, sigma0^2), on standardised rewards. With K = k(X, X) + sigma0^2 I = L L^T and
+z = L^-1 r, A = L^-1 k(X, x): mean A^T z, variance k(x, x) - A^T A, log marginal likelihood -|z|^2/2 - log|L| - n/2 log 2 pi.
+Data are padded to 32, 64, 128, ... points. A padded point is an identity row of K with reward 0: it changes none of the
+three (its log 2 pi / 2 is added back), so a program is compiled once per doubling and not once per play.
+Plays in flight (GP-BUCB) stand behind the finished ones: the rows of L above them do not see them, so z restricted to the
+finished rows gives the mean of the finished plays and A over all rows the deviation of both, from one factorisation.
+The hyperparameters maximise likelihood times log-normal priors. The search is a function of the data alone: the same
+quasi-random starts always, the best few of them refined by L-BFGS-B in units of the prior. Beyond 512 plays it sees 512
+plays evenly spread over the history; the posterior always sees all.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import tinygp
+from jax.scipy.linalg import cho_solve
+from jaxtyping import Array, Float
+from scipy.optimize import minimize
+from scipy.stats import norm, qmc
+
+from metalic.bandit.kernel import Form, Masked, Points
+
+SMALLEST = 32  # points in the smallest padded data set
+LARGEST_FIT = 512  # points that the search for hyperparameters sees at most
+CHUNK = 1024  # arms whose posterior is computed at once
+STARTS = 8  # fixed starts whose likelihood is compared
+REFINED = 2  # of these, how many are refined
+EVALUATIONS = {32: 50, 64: 50, 128: 30, 256: 20, 512: 20}  # of the gradient, for each refined start, by padded size
+BOUND = 4.0  # hyperparameters stay within so many prior deviations of their prior median
+
+Matrix = Float[np.ndarray, "n k"]
+Vector = Float[np.ndarray, "n"]
+
+
+class Data(NamedTuple):
+    """Padded data: points, rewards, and two masks: finished plays, and finished or pending plays."""
+
+    points: Points
+    reward: Float[Array, "N"]
+    finished: Float[Array, "N"]
+    present: Float[Array, "N"]
+
+
+def padded_size(n: int) -> int:
+    """The smallest of 32, 64, 128, ... that holds n points."""
+    return max(SMALLEST, 1 << max(n - 1, 0).bit_length())
+
+
+def _rows(x: np.ndarray, size: int) -> np.ndarray:
+    return np.concatenate([x, np.zeros((size - len(x), *x.shape[1:]))])
+
+
+def pad(context: Matrix, arm: Matrix, reward: Vector) -> Data:
+    """Data of a fixed size; points beyond the rewards given are pending."""
+    n, done = len(context), len(reward)
+    size = padded_size(n)
+    finished, present = _rows(np.ones(done), size), _rows(np.ones(n), size)
+    return Data(Points(_rows(context, size), _rows(arm, size)), _rows(reward, size), finished, present)
+
+
+def _covariance(form: Form, theta: Float[Array, "p"], data: Data) -> Float[Array, "N N"]:
+    kernel, noise = form.build(theta)
+    points = (data.points, data.present)
+    return Masked(kernel)(points, points) + jnp.diag(jnp.where(data.present > 0, noise, 1.0))
+
+
+# The likelihood's gradient is three programs and not one: inside one, XLA gives all matrices the column-major layout that
+# LAPACK wants, and the kernel's element-wise passes become two to three times slower than all the rest.
+covariance = jax.jit(_covariance, static_argnums=0)
+
+
+def _likelihood(
+    K: Float[Array, "N N"], data: Data
+) -> tuple[Float[Array, ""], Float[Array, "N"], Float[Array, "N N"]]:
+    """log N(reward | 0, K) without the padding's share; and K^-1 r, and the factor of K."""
+    L = jnp.linalg.cholesky(K)
+    v = cho_solve((L, True), data.reward)
+    constant = 0.5 * jnp.sum(data.present) * jnp.log(2 * jnp.pi)
+    return -0.5 * jnp.dot(data.reward, v) - jnp.sum(jnp.log(jnp.diag(L))) - constant, v, L
+
+
+@jax.jit
+def likelihood(K: Float[Array, "N N"], data: Data) -> Float[Array, ""]:
+    """log N(reward | 0, K), the padding left out."""
+    return _likelihood(K, data)[0]
+
+
+@jax.jit
+def likelihood_and_slope(K: Float[Array, "N N"], data: Data) -> tuple[Float[Array, ""], Float[Array, "N N"]]:
+    """The same, and its gradient with respect to K, (v v^T - K^-1) / 2 with v = K^-1 r."""
+    value, v, L = _likelihood(K, data)
+    return value, 0.5 * (jnp.outer(v, v) - cho_solve((L, True), jnp.eye(len(L))))
+
+
+@partial(jax.jit, static_argnums=0)
+def _chain(form: Form, theta: Float[Array, "p"], data: Data, slope: Float[Array, "N N"]) -> Float[Array, "p"]:
+    return jax.grad(lambda theta: jnp.vdot(slope, _covariance(form, theta, data)))(theta)
+
+
+def log_marginal(
+    form: Form, theta: Float[np.ndarray, "p"], data: Data
+) -> tuple[float, Float[np.ndarray, "p"]]:
+    """The log marginal likelihood of the data and its gradient with respect to theta."""
+    value, slope = likelihood_and_slope(covariance(form, theta, data), data)
+    return float(value), np.asarray(_chain(form, theta, data, slope))
+
+
+@lru_cache
+def _starts(p: int) -> Float[np.ndarray, "starts p"]:
+    """Starts in prior units: the median (the first), then quasi-random draws, a little closer to it than the prior's."""
+    return 0.7 * norm.ppf(qmc.Sobol(p, scramble=False).random(2 * STARTS)[1 : STARTS + 1])
+
+
+def fit(form: Form, data: Data) -> Float[np.ndarray, "p"]:
+    """The theta of largest posterior density; the same for the same data."""
+
+    def loss(u: Float[np.ndarray, "p"]) -> float:
+        value = float(likelihood(covariance(form, form.center + form.spread * u, data), data))
+        return 0.5 * float(u @ u) - value if np.isfinite(value) else np.inf
+
+    def loss_and_slope(u: Float[np.ndarray, "p"]) -> tuple[float, Float[np.ndarray, "p"]]:
+        value, slope = log_marginal(form, form.center + form.spread * u, data)
+        if not (np.isfinite(value) and np.isfinite(slope).all()):
+            return 1e10, np.zeros_like(u)  # K has no factor there: the line search turns back
+        return 0.5 * float(u @ u) - value, u - form.spread * slope
+
+    p = len(form.center)
+    starts = sorted(_starts(p), key=loss)[:REFINED]
+    options = {"maxfun": EVALUATIONS[len(data.reward)], "ftol": 1e-7, "gtol": 1e-4}
+    ends = [
+        minimize(loss_and_slope, u, jac=True, method="L-BFGS-B", bounds=[(-BOUND, BOUND)] * p, options=options)
+        for u in starts
+    ]
+    return form.center + form.spread * min(ends, key=lambda end: end.fun).x
+
+
+class Factor(NamedTuple):
+    """What a posterior needs of the data: the process with its factor L, and z = L^-1 r on the finished rows."""
+
+    process: tinygp.GaussianProcess
+    z: Float[Array, "N"]
+
+
+@partial(jax.jit, static_argnums=0)
+def _factor(form: Form, theta: Float[Array, "p"], data: Data) -> Factor:
+    kernel, noise = form.build(theta)
+    diagonal = jnp.where(data.present > 0, noise, 1.0)
+    process = tinygp.GaussianProcess(Masked(kernel), (data.points, data.present), diag=diagonal)
+    return Factor(process, process.solver.solve_triangular(data.reward) * data.finished)
+
+
+def _at(context: Float[Array, "d"], arms: Float[Array, "m s"]) -> tuple[Points, Float[Array, "m"]]:
+    """All arms in one context, as points of a masked kernel."""
+    m = len(arms)
+    return Points(jnp.broadcast_to(context, (m, len(context))), arms), jnp.ones(m)
+
+
+@jax.jit
+def _marginals(
+    factor: Factor, context: Float[Array, "d"], arms: Float[Array, "m s"]
+) -> tuple[Float[Array, "m"], Float[Array, "m"]]:
+    process, points = factor.process, _at(context, arms)
+    A = process.solver.solve_triangular(process.kernel(process.X, points))
+    variance = process.kernel(points) - jnp.sum(A**2, axis=0)
+    return A.T @ factor.z, jnp.sqrt(jnp.maximum(variance, 0.0))
+
+
+@jax.jit
+def _cross(
+    factor: Factor, context: Float[Array, "d"], arms: Float[Array, "m s"], weights: Float[Array, "m q"]
+) -> Float[Array, "N q"]:
+    return factor.process.kernel(factor.process.X, _at(context, arms)) @ weights
+
+
+@jax.jit
+def _own(
+    factor: Factor,
+    context: Float[Array, "d"],
+    rows: tuple[Float[Array, "m s"], Float[Array, "m q"]],
+    columns: tuple[Float[Array, "m s"], Float[Array, "m q"]],
+) -> Float[Array, "q q"]:
+    K = factor.process.kernel(_at(context, rows[0]), _at(context, columns[0]))
+    return rows[1].T @ K @ columns[1]
+
+
+@jax.jit
+def _contrast(
+    factor: Factor, cross: Float[Array, "N q"], own: Float[Array, "q q"]
+) -> tuple[Float[Array, "q"], Float[Array, "q q"]]:
+    A = factor.process.solver.solve_triangular(cross)
+    return A.T @ factor.z, own - A.T @ A
+
+
+def _chunks(*arrays: np.ndarray) -> list[tuple[np.ndarray, ...]]:
+    return [tuple(x[i : i + CHUNK] for x in arrays) for i in range(0, len(arrays[0]), CHUNK)]
+
+
+def _standard(reward: Vector) -> tuple[float, float]:
+    """Mean and deviation of the rewards; deviation one where they do not vary (rounding aside)."""
+    if not len(reward):
+        return 0.0, 1.0
+    center, scale = float(np.mean(reward)), float(np.std(reward))
+    return center, scale if scale > 1e-9 * max(1.0, abs(center)) else 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class GP:
+    """A reward model with its hyperparameters and data, in the units of the rewards; contexts are scaled to [0, 1]^d.
+
+    Points beyond the rewards given (`context` and `arm` may be longer than `reward`) are plays in flight: they lower the
+    deviation and do not touch the mean.
+    """
+
+    form: Form
+    theta: Float[np.ndarray, "p"]
+    context: Matrix
+    arm: Matrix
+    reward: Vector
+
+    @cached_property
+    def hyperparameters(self) -> dict[str, list[float]]:
+        """By name; those that weigh variances are in units of the rewards' variance."""
+        with jax.enable_x64(True):
+            return {name: np.asarray(value).tolist() for name, value in self.form.values(self.theta).items()}
+
+    @cached_property
+    def _standard(self) -> tuple[float, float]:
+        return _standard(self.reward)
+
+    @cached_property
+    def data(self) -> Data:
+        center, scale = self._standard
+        return pad(self.context, self.arm, (self.reward - center) / scale)
+
+    @cached_property
+    def _factor(self) -> Factor:
+        return _factor(self.form, self.theta, self.data)
+
+    def log_marginal_likelihood(self) -> float:
+        """Of the finished plays' standardised rewards."""
+        with jax.enable_x64(True):
+            return float(likelihood(covariance(self.form, self.theta, self.data), self.data))
+
+    def with_pending(self, context: Matrix, arm: Matrix) -> "GP":
+        """The same model with plays in flight."""
+        if not len(context):
+            return self
+        stacked = np.concatenate([self.context, context]), np.concatenate([self.arm, arm])
+        return replace(self, context=stacked[0], arm=stacked[1])
+
+    def predict(
+        self, context: Float[np.ndarray, "d"], arms: Float[np.ndarray, "m s"]
+    ) -> tuple[Float[np.ndarray, "m"], Float[np.ndarray, "m"]]:
+        """Posterior mean and deviation of the reward (without noise) of many arms in one context."""
+        center, scale = self._standard
+        with jax.enable_x64(True):
+            parts = [_marginals(self._factor, context, chunk) for (chunk,) in _chunks(arms)]
+        mean, std = (np.concatenate([np.asarray(part[i]) for part in parts]) for i in (0, 1))
+        return center + scale * mean, scale * std
+
+    def contrast(
+        self,
+        context: Float[np.ndarray, "d"],
+        arms: Float[np.ndarray, "m s"],
+        weights: Float[np.ndarray, "m q"],
+    ) -> tuple[Float[np.ndarray, "q"], Float[np.ndarray, "q q"]]:
+        """Posterior mean and covariance of weighted sums over arms; the identity as weights gives the joint posterior."""
+        center, scale = self._standard
+        chunks = _chunks(arms, weights)
+        with jax.enable_x64(True):
+            cross = sum(np.asarray(_cross(self._factor, context, *chunk)) for chunk in chunks)
+            own = sum(np.asarray(_own(self._factor, context, rows, cols)) for rows in chunks for cols in chunks)
+            mean, cov = _contrast(self._factor, cross, own)
+        return center * weights.sum(axis=0) + scale * np.asarray(mean), scale**2 * np.asarray(cov)
+
+
+def train(form: Form, context: Matrix, arm: Matrix, reward: Vector) -> GP:
+    """Fit a reward model to finished plays; without any it is the prior at the hyperparameters' prior medians."""
+    n = len(reward)
+    if n == 0:
+        return GP(form, form.center, context, arm, reward)
+    center, scale = _standard(reward)
+    part = np.unique(np.linspace(0, n - 1, min(n, LARGEST_FIT)).round().astype(int))
+    with jax.enable_x64(True):
+        theta = fit(form, pad(context[part], arm[part], (reward[part] - center) / scale))
+    return GP(form, theta, context, arm, reward)

@@ -1,0 +1,183 @@
+"""A family of PDEs: one equation for each value of its parameters. Subclass `Family` to add your own.
+
+    class Wave(mt.Family):
+        parameters = {"c": (1.0, 5.0)}
+        domain = mt.Box(x=(0, 1), t=(0, 1))
+        decomposition = mt.split(domain, t=[0.5])
+        def residual(self, u, p, c): return u.tt - c**2 * u.xx
+        def boundary(self): return [mt.Dirichlet("x=0", "x=1", 0.0), ...]
+
+`residual`, `flux` and boundary values are laws for *one point*: `u` is the unknown with its derivatives by name, `p`
+the point (`p.x`, `p.t`, and the subdomain's coefficients), then the parameters by name. Batching is not your concern.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float
+
+from ..errors import FamilyError, ParameterError
+from .boundary import BoundaryCondition, Periodic
+from .fields import Field, Fields, Point
+from .geometry import Box, Decomposition
+from .sampling import Points
+
+Reference = Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "..."]]
+
+
+class Family:
+    """A parametric family of PDEs on a decomposed domain."""
+
+    name: ClassVar[str] = ""
+    title: ClassVar[str] = ""  # the equation, for tables
+    parameters: ClassVar[Mapping[str, tuple[float, float]]] = {}
+    domain: Box
+    decomposition: Decomposition
+    components: Sequence[str] = ("u",)
+    coefficients: Mapping[str, Mapping[str, float]] = {}
+    """Numbers that differ by subdomain: {"k": {"left": 1.0, "right": 5.0}}; laws read them as `p.k`."""
+    conditions: Sequence[str] | None = None
+    """Names and order of the interface conditions; None takes the whole catalogue that coordinates and flux give."""
+    own_conditions: Sequence[Any] = ()
+    """Conditions of the family's own (instances of `mt.Condition`), after those of the catalogue."""
+    default_conditions: Sequence[str] | None = None
+    points: Points = Points()
+    grid: Sequence[int] | None = None
+    """How many points per axis the error is measured on; None takes about 10 000 in all."""
+
+    def residual(self, u: Any, p: Any, **parameters: Any) -> Any:
+        """F[u] - h at one point; a tuple for a system of equations."""
+        raise NotImplementedError
+
+    def boundary(self) -> Sequence[BoundaryCondition]:
+        """The boundary and initial conditions."""
+        raise NotImplementedError
+
+    flux: Callable[..., Mapping[str, Any]] | None = None
+    """Optional method `flux(u, p, **parameters)`: {coordinate: flux density}. It enables the condition `c`."""
+
+    reference: Callable[..., Reference] | None = None
+    """Optional method `reference(**parameters)`: a function from points (n, d) to the solution (n,) or (n, m)."""
+
+    def __init_subclass__(cls, **kwargs: Any):
+        super().__init_subclass__(**kwargs)
+        if "name" not in cls.__dict__:
+            cls.name = cls.__name__.lower()
+
+    def __eq__(self, other: object) -> bool:
+        """Families are equal if one compiled program serves both: same class, same settings."""
+        return type(self) is type(other) and _frozen(vars(self)) == _frozen(vars(other))
+
+    def __hash__(self) -> int:
+        return hash((type(self), _frozen(vars(self))))
+
+    def __repr__(self) -> str:
+        boxes = ", ".join(f"{name} in [{low:g}, {high:g}]" for name, (low, high) in self.parameters.items())
+        return f"<{type(self).__name__}: {boxes or 'no parameters'}; {len(self.decomposition)} subdomains>"
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return self.domain.names
+
+    def unknown(self, lookup: Callable[..., Any]) -> Field | Fields:
+        from .fields import make_unknown
+
+        return make_unknown(lookup, self.components, self.coordinates)
+
+    def point(self, coordinates: Sequence[Any], coefficients: Sequence[Any] = ()) -> Point:
+        names = (*self.coordinates, *self.coefficients)
+        return Point(dict(zip(names, (*coordinates, *coefficients))))
+
+    def coefficient_table(self) -> Float[np.ndarray, "K c"]:
+        """The coefficients of every subdomain, a row each."""
+        subdomains = self.decomposition.names
+        return np.array([[float(self.coefficients[c][k]) for c in self.coefficients] for k in subdomains]).reshape(
+            len(subdomains), len(self.coefficients)
+        )
+
+    def error_points(self) -> Float[np.ndarray, "n d"]:
+        """The fixed uniform grid on which errors are measured."""
+        d = len(self.coordinates)
+        counts = self.grid or [max(2, round(10_000 ** (1 / d)))] * d
+        axes = [np.linspace(low, high, n) for (low, high), n in zip(self.domain.sides.values(), counts)]
+        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, d)
+
+    def check_parameters(self, given: Mapping[str, Any], extrapolate: bool = False) -> dict[str, float]:
+        """The parameters as floats, in the family's order; every way to get them wrong has its own message."""
+        boxes = self.parameters
+        listing = ", ".join(f"{n} in [{low:g}, {high:g}]" for n, (low, high) in boxes.items()) or "none"
+        for name in given:
+            if name not in boxes:
+                raise ParameterError(f"family '{self.name}' has no parameter '{name}'; its parameters: {listing}")
+        checked = {}
+        for name, (low, high) in boxes.items():
+            if name not in given:
+                raise ParameterError(f"parameter '{name}' is missing; family '{self.name}' needs: {listing}")
+            try:
+                value = float(given[name])
+            except (TypeError, ValueError):
+                raise ParameterError(f"parameter {name}={given[name]!r} is not a number") from None
+            if not math.isfinite(value):
+                raise ParameterError(f"parameter {name}={value} is not a finite number")
+            if not extrapolate and not low <= value <= high:
+                raise ParameterError(
+                    f"parameter {name}={value:g} is outside its box [{low:g}, {high:g}]; "
+                    "extrapolate=True (--extrapolate) allows it"
+                )
+            checked[name] = value
+        return checked
+
+    def check(self) -> None:
+        """Raise a FamilyError if something is missing or does not fit; done once before the first solve."""
+        label = f"family '{self.name}'"
+        for attribute in ("domain", "decomposition"):
+            if not hasattr(self, attribute):
+                raise FamilyError(f"{label} has no '{attribute}': set it on the class, see the page 'Your first family'")
+        for method in ("residual", "boundary"):
+            if getattr(type(self), method) is getattr(Family, method):
+                raise FamilyError(f"{label} has no method '{method}': every family defines residual and boundary")
+        if self.decomposition.domain != self.domain:
+            raise FamilyError(f"{label}: the decomposition is of {self.decomposition.domain!r}, not of {self.domain!r}")
+        for name, table in self.coefficients.items():
+            missing = [k for k in self.decomposition.names if k not in table]
+            if missing:
+                raise FamilyError(f"{label}: coefficient '{name}' has no value for subdomain '{missing[0]}'")
+        for name, box in self.parameters.items():
+            if len(box) != 2 or not all(math.isfinite(end) for end in box) or box[0] > box[1]:
+                raise FamilyError(f"{label}: parameter '{name}' needs a box (low, high), not {box!r}")
+        self._check_boundary(label)
+
+    def _check_boundary(self, label: str) -> None:
+        for condition in self.boundary():
+            if isinstance(condition, Periodic):
+                if condition.coordinate not in self.coordinates:
+                    raise FamilyError(f"{label}: Periodic('{condition.coordinate}') names no coordinate")
+                continue
+            for face in condition.faces:
+                self.decomposition.face(face)
+
+    def undivided(self) -> Family:
+        """This family on one subdomain: what a single-domain PINN solves."""
+        if self.coefficients:
+            raise FamilyError(f"family '{self.name}' has coefficients per subdomain and cannot be undivided")
+        whole = type(self).__new__(type(self))
+        whole.__dict__.update(vars(self))
+        whole.decomposition = self.decomposition.single()
+        count, points = len(self.decomposition), self.points
+        whole.points = Points(points.collocation * count, points.boundary * count, points.interface)
+        return whole
+
+
+def _frozen(thing: Any) -> Any:
+    """A hashable picture of settings."""
+    if isinstance(thing, Mapping):
+        return tuple((key, _frozen(value)) for key, value in sorted(thing.items()))
+    if isinstance(thing, list | tuple):
+        return tuple(_frozen(item) for item in thing)
+    if isinstance(thing, np.ndarray):
+        return (thing.shape, thing.tobytes())
+    return thing

@@ -1,0 +1,48 @@
+"""Viscous Burgers' equation: a sine wave that steepens into a shock at x = 0.
+
+    u_t + u u_x = nu u_xx, x in [-1, 1], t in [0, 1], u(x, 0) = -sin(pi x), u(+-1, t) = 0; nu in [0.001, 0.05]
+
+Two subdomains: the strip |x| <= 0.1 around the shock, and the two outer strips together.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from . import references
+from .base import Family, Reference
+from .boundary import BoundaryCondition, Dirichlet
+from .geometry import Box, Decomposition
+from .sampling import Points
+
+
+class Burgers(Family):
+    name = "burgers"
+    title = "u_t + u u_x = nu u_xx"
+    parameters = {"nu": (0.001, 0.05)}  # noqa: RUF012
+    domain = Box(x=(-1, 1), t=(0, 1))
+    decomposition = Decomposition(
+        domain,
+        {
+            "inner": domain.replaced(x=(-0.1, 0.1)),
+            "outer": [domain.replaced(x=(-1, -0.1)), domain.replaced(x=(0.1, 1))],
+        },
+    )
+    conditions = ("u", "uavg", "r", "rc", "gr", "c", "x", "xx", "tt")  # t is left out to keep nine
+    default_conditions = ("u", "c", "x")
+    points = Points(interface=802)
+    grid = (256, 101)
+
+    def residual(self, u: Any, p: Any, nu: Any) -> Any:
+        return u.t + u.value * u.x - nu * u.xx
+
+    def flux(self, u: Any, p: Any, nu: Any) -> dict[str, Any]:
+        return {"x": u.value**2 / 2 - nu * u.x, "t": u.value}
+
+    def boundary(self) -> list[BoundaryCondition]:
+        return [Dirichlet("t=0", "x=-1", "x=1", lambda p: -jnp.sin(jnp.pi * p.x))]
+
+    def reference(self, nu: float) -> Reference:
+        return references.burgers(nu)

@@ -1,0 +1,159 @@
+"""The unknown at one point, its derivatives by name.
+
+A law (residual, flux, condition) sees the unknown as an object `u`: `u` itself is the value, `u.x` the first
+derivative along x, `u.xt` a mixed one, `u.xxx` a third one. A system has named components: `u.h`, `u.h.x`, `u.v.t`.
+A derivative is a *multi-index*, a tuple of orders per coordinate: with coordinates (x, t), `u.xxt` is (2, 1).
+
+Before anything is computed a law is run once on a recording unknown: the multi-indices it touches, and no others,
+are what the networks will differentiate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..errors import FamilyError
+
+MultiIndex = tuple[int, ...]
+Channel = tuple[int, MultiIndex]  # component number, derivative
+Values = Mapping[Channel, Any]
+
+
+def parse_derivative(text: str, names: Sequence[str]) -> MultiIndex | None:
+    """'xxt' -> (2, 1) for coordinates (x, t); None if the text is not made of coordinate names."""
+
+    def readings(rest: str) -> Iterator[tuple[str, ...]]:
+        if not rest:
+            yield ()
+        for name in names:
+            if rest.startswith(name):
+                for tail in readings(rest[len(name) :].lstrip("_")):
+                    yield (name, *tail)
+
+    found = {tuple(reading.count(name) for name in names) for reading in readings(text)}
+    if len(found) > 1:
+        raise FamilyError(f"derivative '{text}' can be read in several ways; write u.d('x1', 'x1') instead")
+    return found.pop() if found else None
+
+
+class Field:
+    """One component at one point: behaves as its value in arithmetic, and has its derivatives as attributes."""
+
+    def __init__(self, lookup: Callable[[MultiIndex], Any], names: tuple[str, ...], label: str = "u"):
+        self._lookup, self._names, self._label = lookup, names, label
+
+    @property
+    def value(self) -> Any:
+        return self._lookup((0,) * len(self._names))
+
+    def d(self, *coordinates: str) -> Any:
+        """The derivative along the coordinates named: `u.d("x", "x", "t")`."""
+        unknown = [c for c in coordinates if c not in self._names]
+        if unknown:
+            raise FamilyError(f"no coordinate {unknown[0]!r}; the coordinates are {', '.join(self._names)}")
+        return self._lookup(tuple(coordinates.count(name) for name in self._names))
+
+    def __getattr__(self, text: str) -> Any:
+        if text.startswith("__"):
+            raise AttributeError(text)
+        index = parse_derivative(text, self._names)
+        if index is None:
+            raise FamilyError(
+                f"'{self._label}.{text}' is not a derivative: names are made of the coordinates "
+                f"{', '.join(self._names)}, as in {self._label}.{self._names[0]}{self._names[-1]}"
+            )
+        return self._lookup(index)
+
+    def __jax_array__(self) -> jax.Array:
+        return jnp.asarray(self.value)
+
+    def __neg__(self) -> Any:
+        return -self.value
+
+    def __pow__(self, other: Any) -> Any:
+        return self.value ** _plain(other)
+
+    def __add__(self, other: Any) -> Any:
+        return self.value + _plain(other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self.value - _plain(other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _plain(other) - self.value
+
+    def __mul__(self, other: Any) -> Any:
+        return self.value * _plain(other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.value / _plain(other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _plain(other) / self.value
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+
+def _plain(thing: Any) -> Any:
+    return thing.value if isinstance(thing, Field) else thing
+
+
+class Fields:
+    """Several components at one point: `u.h`, `u.v`, or `u["h"]`."""
+
+    def __init__(self, parts: Mapping[str, Field]):
+        self._parts = dict(parts)
+
+    def __getitem__(self, name: str) -> Field:
+        if name not in self._parts:
+            raise FamilyError(f"no component '{name}' of the unknown: allowed are {', '.join(self._parts)}")
+        return self._parts[name]
+
+    def __getattr__(self, name: str) -> Field:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __iter__(self) -> Iterator[Field]:
+        return iter(self._parts.values())
+
+
+def make_unknown(lookup: Callable[[Channel], Any], components: Sequence[str], names: Sequence[str]) -> Field | Fields:
+    """What a law sees as `u`: a Field, or Fields if there are several components."""
+    parts = {
+        component: Field(lambda index, i=i: lookup((i, index)), tuple(names), component)
+        for i, component in enumerate(components)
+    }
+    return Fields(parts) if len(parts) > 1 else next(iter(parts.values()))
+
+
+def components_of(u: Field | Fields) -> list[Field]:
+    return list(u) if isinstance(u, Fields) else [u]
+
+
+def rows(result: Any) -> jax.Array:
+    """What a law returns, a number or a (nested) tuple of numbers, as a flat vector."""
+    leaves = jax.tree.leaves(jax.tree.map(_plain, result, is_leaf=lambda x: isinstance(x, Field)))
+    if not leaves:
+        raise FamilyError("a law returned nothing; it returns a number, or a tuple of numbers")
+    return jnp.concatenate([jnp.ravel(jnp.asarray(leaf)) for leaf in leaves])
+
+
+class Point:
+    """One point: its coordinates and its subdomain's coefficients by name."""
+
+    def __init__(self, values: Mapping[str, Any]):
+        self._values = dict(values)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return self._values[name]
+        except KeyError:
+            raise FamilyError(f"a point has no '{name}': it has {', '.join(self._values)}") from None

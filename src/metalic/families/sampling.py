@@ -1,0 +1,113 @@
+"""Points drawn from subdomains and patches, by the samplers of `scipy.stats.qmc`.
+
+How many points a patch or a box gets depends on its measure alone, never on chance, so that the shapes of all arrays
+are the same for every draw of a family and one compiled program serves them all.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import get_args, Literal
+
+import numpy as np
+from jaxtyping import Float
+from scipy.stats import qmc
+
+from ..errors import GeometryError
+from .geometry import Box, Patch
+
+Sampling = Literal["random", "grid", "latin", "sobol", "poisson"]
+SAMPLINGS: tuple[str, ...] = get_args(Sampling)
+
+
+@dataclass(frozen=True)
+class Points:
+    """How many points: collocation and boundary per subdomain, interface per pair of neighbours."""
+
+    collocation: int = 1000
+    boundary: int = 100
+    interface: int = 101
+
+    def __post_init__(self) -> None:
+        for name in ("collocation", "boundary", "interface"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise GeometryError(f"the number of {name} points is an integer of at least 1, not {value!r}")
+
+
+def allocate(total: int, measures: Sequence[float]) -> list[int]:
+    """Split `total` in proportion to the measures: largest remainders first, at least one each."""
+    share = total * np.asarray(measures, dtype=float) / np.sum(measures)
+    counts = np.maximum(np.floor(share).astype(int), 1)
+    for i in np.argsort(-(share - np.floor(share)), kind="stable"):
+        if counts.sum() >= total:
+            break
+        counts[i] += 1
+    return counts.tolist()
+
+
+def unit_points(n: int, d: int, sampling: str, rng: np.random.Generator) -> Float[np.ndarray, "n d"]:
+    """n points in the unit cube (a grid rounds n to a product of per-axis counts)."""
+    if d == 0:
+        return np.zeros((1, 0))
+    if sampling == "random":
+        return rng.random((n, d))
+    if sampling == "grid":
+        return _grid(n, d)
+    if sampling == "latin":
+        return qmc.LatinHypercube(d, rng=rng).random(n)
+    if sampling == "sobol":
+        with warnings.catch_warnings():  # balance is lost for n that is no power of two; the points are still good
+            warnings.simplefilter("ignore", UserWarning)
+            return qmc.Sobol(d, rng=rng).random(n)
+    if sampling == "poisson":
+        return _poisson_disc(n, d, rng)
+    raise GeometryError(f"no sampling '{sampling}': allowed are {', '.join(SAMPLINGS)}")
+
+
+def _grid(n: int, d: int) -> Float[np.ndarray, "n d"]:
+    """Cell centres of the most cubic grid with at most n points."""
+    per_axis = max(1, int(np.floor(n ** (1 / d) + 1e-9)))
+    counts = [per_axis] * d
+    for axis in range(d):
+        while np.prod([*counts[:axis], counts[axis] + 1, *counts[axis + 1 :]]) <= n:
+            counts[axis] += 1
+    axes = [(np.arange(c) + 0.5) / c for c in counts]
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, d)
+
+
+def _poisson_disc(n: int, d: int, rng: np.random.Generator) -> Float[np.ndarray, "n d"]:
+    """A maximal Poisson-disc sample of slightly more than n points, thinned to n."""
+    radius = 0.7 * n ** (-1 / d)
+    for _ in range(20):
+        sample = qmc.PoissonDisk(d, radius=radius, rng=rng).fill_space()
+        if len(sample) >= n:
+            return sample[np.sort(rng.permutation(len(sample))[:n])]
+        radius *= 0.97 * (len(sample) / n) ** (1 / d)
+    return rng.random((n, d))  # n so small that the disc sampler cannot fit it
+
+
+def sample_boxes(n: int, boxes: Sequence[Box], sampling: str, rng: np.random.Generator) -> Float[np.ndarray, "n d"]:
+    """n points in a union of boxes."""
+    counts = allocate(n, [box.volume for box in boxes])
+    parts = [
+        box.low + (box.high - box.low) * unit_points(count, len(box.names), sampling, rng)
+        for box, count in zip(boxes, counts)
+    ]
+    return np.concatenate(parts)
+
+
+def sample_patch(n: int, patch: Patch, sampling: str, rng: np.random.Generator) -> Float[np.ndarray, "n d"]:
+    """n points on one patch (one point if the patch is a point)."""
+    low, high = np.array(patch.low), np.array(patch.high)
+    unit = unit_points(n, len(low) - 1, sampling, rng)
+    return low + (high - low) * np.insert(unit, patch.axis, 0.0, axis=1)
+
+
+def normal(patch: Patch) -> Float[np.ndarray, "d"]:
+    """The unit normal of a patch."""
+    vector = np.zeros(len(patch.low))
+    vector[patch.axis] = patch.sign
+    return vector

@@ -1,0 +1,332 @@
+"""The loss as blocks of least-squares rows, for first-order and for Gauss-Newton methods alike.
+
+`value` and `value_and_gradient` serve Adam and L-BFGS, `normal_equations` gives J^T J and J^T r block by block; no
+Jacobian of everything is ever formed. One program serves all 2^s sets of conditions: a switch picks the smallest
+*level* (highest derivative needed) that holds the active ones, so that a set pays only for derivatives it uses; the
+normal equations loop over the active rows alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from ..families.fields import Channel
+from .laws import Law, Place
+from .problem import Block, Problem
+
+
+def gather(problem: Problem, theta: Float[Array, "K P"], rows: tuple[int, ...]) -> Float[Array, "B P"]:
+    if rows == tuple(range(len(problem.centre))):
+        return theta
+    return theta[jnp.array(rows)]
+
+
+def _scaled(problem: Problem, x: Float[Array, "B d N"], rows: tuple[int, ...]) -> Float[Array, "B d N"]:
+    index = jnp.array(rows)
+    return (x - problem.centre[index][..., None]) * problem.slope[index][..., None]
+
+
+def channel_values(
+    problem: Problem,
+    theta: Float[Array, "K P"],
+    x: Float[Array, "B d N"],
+    rows: tuple[int, ...],
+    channels: tuple[Channel, ...],
+) -> Float[Array, "B C N"]:
+    """Values and derivatives of the networks `rows` at their points."""
+    network = problem.system.network
+    return jax.vmap(lambda t, z, s: network.channels(t, z, s, channels))(
+        gather(problem, theta, rows), _scaled(problem, x, rows), problem.slope[jnp.array(rows)]
+    )
+
+
+def law_rows(
+    problem: Problem,
+    block: Block,
+    law: Law,
+    channels: tuple[Channel, ...],
+    va: Float[Array, "B C N"],
+    vb: Float[Array, "B C N"],
+    swapped: bool = False,
+) -> Float[Array, "B R N"]:
+    """The unweighted rows of a law at every point of a block; `swapped` looks from side b to side a."""
+
+    def at_point(a, b, x, y, n, ca, cb):  # type: ignore[no-untyped-def]
+        at, across = Place(x, ca, n, problem.parameters), Place(y, cb, n, problem.parameters)
+        if swapped:
+            mirrored = Place(y, cb, -n, problem.parameters)
+            return law.rows(channels, b, a, mirrored, at)
+        return law.rows(channels, a, b, at, across)
+
+    over_points = jax.vmap(at_point, in_axes=(-1, -1, -1, -1, -1, None, None), out_axes=-1)
+    table = problem.coefficients
+    ca = table[jnp.array(block.a)]
+    cb = table[jnp.array(block.b)] if block.b else ca
+    return jax.vmap(over_points)(va, vb, block.x, block.y, block.normal, ca, cb)
+
+
+def _both_sides(
+    problem: Problem, block: Block, theta: Float[Array, "K P"], channels: tuple[Channel, ...]
+) -> tuple[Float[Array, "B C N"], Float[Array, "B C N"]]:
+    va = channel_values(problem, theta, block.x, block.a, channels)
+    vb = channel_values(problem, theta, block.y, block.b, channels) if block.b else va
+    return va, vb
+
+
+def mean_square(weight: Float[Array, "B N"], rows: Float[Array, "B R N"]) -> Float[Array, ""]:
+    return jnp.sum(weight * jnp.sum(rows * rows, axis=1))
+
+
+def _plain_term(problem: Problem, block: Block, law: Law, theta: Float[Array, "K P"]) -> Float[Array, ""]:
+    va, vb = _both_sides(problem, block, theta, law.channels)
+    return mean_square(block.weight, law_rows(problem, block, law, law.channels, va, vb))
+
+
+def residual_term(problem: Problem, theta: Float[Array, "K P"]) -> Float[Array, ""]:
+    """sum_k L_r^k."""
+    return _plain_term(problem, problem.collocation, problem.system.residual, theta)
+
+
+def boundary_term(problem: Problem, theta: Float[Array, "K P"]) -> Float[Array, ""]:
+    """sum_k L_b^k."""
+    return sum(
+        (_plain_term(problem, block, law, theta) for block, law in zip(problem.boundary, problem.system.boundary)),
+        jnp.zeros((), theta.dtype),
+    )
+
+
+def _union(laws: Sequence[Law]) -> tuple[Channel, ...]:
+    return tuple(sorted({c for law in laws for c in law.channels}, key=lambda c: (sum(c[1]), c[1], c[0])))
+
+
+def condition_terms(
+    problem: Problem, theta: Float[Array, "K P"], which: Sequence[int]
+) -> Float[Array, "S"]:
+    """I_n summed over ordered pairs of neighbours, for the conditions `which` (zero for the others)."""
+    laws, block = problem.system.conditions, problem.interface
+    terms = jnp.zeros(len(laws), theta.dtype)
+    if block is None or not which:
+        return terms
+    channels = _union([laws[i] for i in which])
+    va, vb = _both_sides(problem, block, theta, channels)
+    for i in which:
+        value = mean_square(block.weight, law_rows(problem, block, laws[i], channels, va, vb))
+        if problem.system.catalogue.conditions[i].symmetric:
+            value = 2 * value
+        else:
+            value += mean_square(block.weight, law_rows(problem, block, laws[i], channels, va, vb, swapped=True))
+        terms = terms.at[i].set(value)
+    return terms
+
+
+def levels(problem: Problem) -> list[list[int]]:
+    """Conditions needing derivatives up to each order: nested lists, one per order that occurs."""
+    laws = problem.system.conditions
+    return [[i for i, law in enumerate(laws) if law.order <= order] for order in sorted({law.order for law in laws})]
+
+
+def _active_level(problem: Problem) -> Int[Array, ""]:
+    """0 if no condition is active, else 1 + the number of the smallest level that holds the active ones."""
+    nested = levels(problem)
+    needed = jnp.array([1 + min(n for n, level in enumerate(nested) if i in level) for i in range(len(nested[-1]))])
+    return jnp.max(jnp.where(problem.active, needed, 0))
+
+
+def _fixed_part(problem: Problem, theta: Float[Array, "K P"]) -> Float[Array, ""]:
+    return problem.lambda_boundary * boundary_term(problem, theta) + residual_term(problem, theta)
+
+
+def _level_part(problem: Problem, which: list[int]) -> Callable[[Float[Array, "K P"]], Float[Array, ""]]:
+    return lambda theta: problem.lambda_interface * jnp.sum(
+        jnp.where(problem.active, condition_terms(problem, theta, which), 0.0)
+    )
+
+
+def value(problem: Problem, theta: Float[Array, "K P"]) -> Float[Array, ""]:
+    """The loss L."""
+    fixed = _fixed_part(problem, theta)
+    if problem.interface is None:
+        return fixed
+    branches = [_level_part(problem, which) for which in [[], *levels(problem)]]
+    return fixed + jax.lax.switch(_active_level(problem), branches, theta)
+
+
+def value_and_gradient(
+    problem: Problem, theta: Float[Array, "K P"]
+) -> tuple[Float[Array, ""], Float[Array, "K P"]]:
+    """L and its gradient. Each branch of the switch differentiates itself, so that nothing is stored for others."""
+    loss, gradient = jax.value_and_grad(lambda t: _fixed_part(problem, t))(theta)
+    if problem.interface is None:
+        return loss, gradient
+    branches = [jax.value_and_grad(_level_part(problem, which)) for which in levels(problem)]
+    nothing = lambda t: (jnp.zeros((), t.dtype), jnp.zeros_like(t))  # noqa: E731
+    extra, extra_gradient = jax.lax.switch(_active_level(problem), [nothing, *branches], theta)
+    return loss + extra, gradient + extra_gradient
+
+
+def terms(problem: Problem, theta: Float[Array, "K P"]) -> dict[str, Float[Array, ""]]:
+    """Every term of the loss, unweighted: sums over subdomains and ordered pairs of means of squares."""
+    found = {"residual": residual_term(problem, theta), "boundary": boundary_term(problem, theta)}
+    every = condition_terms(problem, theta, range(len(problem.system.conditions)))
+    return found | {name: every[i] for i, name in enumerate(problem.system.catalogue.names)}
+
+
+class NormalEquations(NamedTuple):
+    """L, half its gradient g = J^T r, and J^T J by blocks: `diagonal[k]`, and `coupling[e]` for the edges of the
+    interface graph, rows of the higher subdomain. Only lower triangles of diagonal blocks are filled."""
+
+    value: Float[Array, ""]
+    gradient: Float[Array, "K P"]
+    diagonal: tuple[Float[Array, "P P"], ...]
+    coupling: tuple[Float[Array, "P P"], ...]
+
+
+def edges(problem: Problem) -> tuple[tuple[int, int], ...]:
+    """The pairs (low, high) of subdomains that share rows."""
+    blocks = [*problem.boundary, *([] if problem.interface is None else [problem.interface])]
+    return tuple(sorted({(min(p), max(p)) for block in blocks for p in zip(block.a, block.b) if p[0] != p[1]}))
+
+
+STRIPS = 4
+
+
+def gram(rows: Float[Array, "P N"]) -> Float[Array, "P P"]:
+    """rows rows^T, lower triangle only (10/16 of the arithmetic with four strips)."""
+    size = rows.shape[0]
+    cuts = [round(i * size / STRIPS) for i in range(STRIPS + 1)]
+    parts = []
+    for start, stop in zip(cuts, cuts[1:]):
+        parts.append(jnp.pad(rows[start:stop] @ rows[:stop].T, ((0, 0), (0, size - stop))))
+    return jnp.concatenate(parts)
+
+
+class _Accumulator:
+    """Adds weighted rows to normal equations."""
+
+    def __init__(self, problem: Problem, equations: NormalEquations):
+        self.edges = edges(problem)
+        self.value = equations.value
+        self.gradient = equations.gradient
+        self.diagonal, self.coupling = list(equations.diagonal), list(equations.coupling)
+
+    def add(self, block: Block, r: Float[Array, "B N"], ja: Float[Array, "B P N"], jb: Float[Array, "B P N"] | None):
+        """Rows r with Jacobians ja (and jb for the other side), all weighted."""
+        self.value = self.value + jnp.sum(r * r)
+        for i, a in enumerate(block.a):
+            if jb is None:
+                self._own(a, ja[i], r[i])
+            elif block.b[i] == a:
+                self._own(a, ja[i] + jb[i], r[i])
+            else:
+                b = block.b[i]
+                self._own(a, ja[i], r[i])
+                self._own(b, jb[i], r[i])
+                e = self.edges.index((min(a, b), max(a, b)))
+                self.coupling[e] = self.coupling[e] + (jb[i] @ ja[i].T if a < b else ja[i] @ jb[i].T)
+
+    def _own(self, k: int, j: Float[Array, "P N"], r: Float[Array, "N"]) -> None:
+        self.diagonal[k] = self.diagonal[k] + gram(j)
+        self.gradient = self.gradient.at[k].add(j @ r)
+
+    def result(self) -> NormalEquations:
+        return NormalEquations(self.value, self.gradient, tuple(self.diagonal), tuple(self.coupling))
+
+
+def _pullbacks(problem: Problem, theta: Float[Array, "K P"], x, rows: tuple[int, ...], channels):  # type: ignore[no-untyped-def]
+    """Channels (B, C, N) and a function from cotangents (B, C, N) to Jacobian rows (B, P, N)."""
+    network, index = problem.system.network, jnp.array(rows)
+    weights, z, slope = gather(problem, theta, rows), _scaled(problem, x, rows), problem.slope[index]
+    values = jax.vmap(lambda t, q, s: network.channels(t, q, s, channels))(weights, z, slope)
+
+    def pull(cotangents: Float[Array, "B C N"]) -> Float[Array, "B P N"]:
+        one = lambda t, q, s, c: network.channels_and_pullback(t, q, s, channels)[1](c)  # noqa: E731
+        return jax.vmap(one)(weights, z, slope, cotangents)
+
+    return values, pull
+
+
+def _row_and_cotangents(problem: Problem, block: Block, law: Law, channels, row: int, va, vb, swapped=False):  # type: ignore[no-untyped-def]
+    """Row number `row` of a law at every point, and its derivatives by the channels of either side."""
+
+    def total(a, b):  # type: ignore[no-untyped-def]
+        r = law_rows(problem, block, law, channels, a, b, swapped)[:, row]
+        return jnp.sum(r), r
+
+    (ca, cb), r = jax.grad(total, argnums=(0, 1), has_aux=True)(va, vb)
+    return r, ca, cb
+
+
+def _add_law(problem: Problem, theta, accumulator: _Accumulator, block: Block, law: Law, factor) -> None:  # type: ignore[no-untyped-def]
+    va, pull_a = _pullbacks(problem, theta, block.x, block.a, law.channels)
+    vb, pull_b = _pullbacks(problem, theta, block.y, block.b, law.channels) if block.b else (va, None)
+    root = jnp.sqrt(factor * block.weight)
+    for row in range(law.count):
+        r, ca, cb = _row_and_cotangents(problem, block, law, law.channels, row, va, vb)
+        jb = pull_b(cb * root[:, None]) if pull_b is not None else None
+        accumulator.add(block, r * root, pull_a(ca * root[:, None]), jb)
+
+
+def _groups(problem: Problem) -> list[list[int]]:
+    """Conditions that share one set of channels: those up to second order, then one group per higher order."""
+    laws = problem.system.conditions
+    keys = [max(law.order, 2) for law in laws]
+    return [[i for i, key in enumerate(keys) if key == wanted] for wanted in sorted(set(keys))]
+
+
+def _add_conditions(problem: Problem, theta, equations: NormalEquations, group: list[int]) -> NormalEquations:  # type: ignore[no-untyped-def]
+    """Loop over the active rows of a group; each turn evaluates one row and adds it to the equations."""
+    block, laws = problem.interface, problem.system.conditions
+    assert block is not None
+    channels = _union([laws[i] for i in group])
+    slots = []
+    for i in group:
+        symmetric = problem.system.catalogue.conditions[i].symmetric
+        for row in range(laws[i].count):
+            slots += [(i, row, False, 2.0)] if symmetric else [(i, row, False, 1.0), (i, row, True, 1.0)]
+    active = problem.active[jnp.array([slot[0] for slot in slots])]
+    order = jnp.argsort(~active, stable=True)
+
+    def branch(i: int, row: int, swapped: bool, factor: float):  # type: ignore[no-untyped-def]
+        root = jnp.sqrt(factor * problem.lambda_interface * block.weight)
+
+        def evaluate(va, vb):  # type: ignore[no-untyped-def]
+            r, ca, cb = _row_and_cotangents(problem, block, laws[i], channels, row, va, vb, swapped)
+            return r * root, ca * root[:, None], cb * root[:, None]
+
+        return evaluate
+
+    branches = [branch(*slot) for slot in slots]
+
+    def body(turn, carry):  # type: ignore[no-untyped-def]
+        va, pull_a = _pullbacks(problem, theta, block.x, block.a, channels)
+        vb, pull_b = _pullbacks(problem, theta, block.y, block.b, channels)
+        r, ca, cb = jax.lax.switch(order[turn], branches, va, vb)
+        accumulator = _Accumulator(problem, carry)
+        accumulator.add(block, r, pull_a(ca), pull_b(cb))
+        return accumulator.result()
+
+    return jax.lax.fori_loop(0, jnp.sum(active), body, equations)
+
+
+def normal_equations(problem: Problem, theta: Float[Array, "K P"]) -> NormalEquations:
+    """The Gauss-Newton system of L at theta."""
+    count, size = theta.shape
+    empty = jnp.zeros((size, size), theta.dtype)
+    start = NormalEquations(
+        jnp.zeros((), theta.dtype), jnp.zeros_like(theta), (empty,) * count, (empty,) * len(edges(problem))
+    )
+    accumulator = _Accumulator(problem, start)
+    one = jnp.ones((), theta.dtype)
+    _add_law(problem, theta, accumulator, problem.collocation, problem.system.residual, one)
+    for block, law in zip(problem.boundary, problem.system.boundary):
+        _add_law(problem, theta, accumulator, block, law, problem.lambda_boundary)
+    equations = accumulator.result()
+    if problem.interface is not None:
+        for group in _groups(problem):
+            equations = _add_conditions(problem, theta, equations, group)
+    return equations

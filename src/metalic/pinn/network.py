@@ -1,0 +1,198 @@
+"""The network of one subdomain, and its derivatives by propagation of Taylor coefficients.
+
+A tanh network u(x; theta) maps d inputs to m outputs. To get derivatives, every layer carries not one value per unit
+but its Taylor coefficients c_alpha = d^alpha u / alpha! for a set of multi-indices alpha that is closed downwards:
+- a linear layer acts on each coefficient alone (the bias on alpha = 0 only): one matrix product each;
+- y = tanh(z) has d_i y = w d_i z with w = 1 - y^2, hence  alpha_i y_alpha = sum_b w_b (alpha_i - b_i) z_(alpha-b)
+  over b <= alpha - e_i, and products of series are convolutions.
+Everything is laid out (features, points), so that the long axis is contiguous.
+
+The rows of a Jacobian need no vmapped gradient per point: a residual row touches its own point only, so one backward
+pass over all points gives the sensitivities delta of every layer, and the row's entries for a weight matrix are
+sum_alpha delta_alpha h_alpha^T, an outer product per point.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..errors import ScheduleError
+from ..families.fields import Channel, MultiIndex
+
+Series = dict[MultiIndex, Array]  # Taylor coefficients, (features, points) each; a missing one is zero
+
+
+def below(index: MultiIndex) -> list[MultiIndex]:
+    """All b <= index, componentwise."""
+    return list(itertools.product(*(range(order + 1) for order in index)))
+
+
+def closure(indices: Iterable[MultiIndex]) -> tuple[MultiIndex, ...]:
+    """The smallest set closed downwards that holds the indices, by total order."""
+    return tuple(sorted({b for index in indices for b in below(index)}, key=lambda b: (sum(b), b)))
+
+
+def _minus(a: MultiIndex, b: MultiIndex) -> MultiIndex:
+    return tuple(i - j for i, j in zip(a, b))
+
+
+def _factorial(index: MultiIndex) -> int:
+    return math.prod(math.factorial(order) for order in index)
+
+
+def tanh_series(z: Series, indices: tuple[MultiIndex, ...]) -> Series:
+    """The Taylor coefficients of tanh(z) from those of z."""
+    zero = indices[0]
+    y = {zero: jnp.tanh(z[zero])}
+    w = {zero: 1 - y[zero] * y[zero]}
+
+    def square_part(b: MultiIndex) -> Array:
+        """w_b = -(y^2)_b for b != 0, each pair (g, b - g) once."""
+        if b not in w:
+            pairs = {tuple(sorted((g, _minus(b, g)))) for g in below(b)}
+            terms = [(1 if g == h else 2) * y[g] * y[h] for g, h in sorted(pairs)]
+            w[b] = -sum(terms[1:], terms[0])
+        return w[b]
+
+    for index in indices[1:]:
+        axis = min((i for i, order in enumerate(index) if order), key=lambda i: index[i])
+        lower = tuple(order - (i == axis) for i, order in enumerate(index))
+        terms = [
+            ((index[axis] - b[axis]) / index[axis]) * square_part(b) * z[_minus(index, b)]
+            for b in below(lower)
+            if _minus(index, b) in z
+        ]
+        y[index] = sum(terms[1:], terms[0])
+    return y
+
+
+@dataclass(frozen=True)
+class Network:
+    """A tanh network; its weights are one flat vector of `size` numbers."""
+
+    inputs: int
+    outputs: int
+    hidden: tuple[int, ...] = (20, 20)
+
+    def __post_init__(self) -> None:
+        if not self.hidden or any(not isinstance(width, int) or width < 1 for width in self.hidden):
+            raise ScheduleError(f"a network has hidden layers of at least one unit, as in (20, 20), not {self.hidden}")
+
+    @property
+    def shapes(self) -> tuple[tuple[int, int], ...]:
+        return tuple((b, a) for a, b in itertools.pairwise((self.inputs, *self.hidden, self.outputs)))
+
+    @property
+    def size(self) -> int:
+        return sum(b * a + b for b, a in self.shapes)
+
+    def init(self, rng: np.random.Generator) -> Float[np.ndarray, "P"]:
+        """Glorot normal weights, zero biases."""
+        parts = []
+        for b, a in self.shapes:
+            parts += [rng.normal(size=b * a) * np.sqrt(2 / (a + b)), np.zeros(b)]
+        return np.concatenate(parts)
+
+    def layers(self, theta: Float[Array, "P"]) -> list[tuple[Array, Array]]:
+        found, start = [], 0
+        for b, a in self.shapes:
+            weights = theta[start : start + b * a].reshape(b, a)
+            bias = theta[start + b * a : start + b * a + b, None]
+            found.append((weights, bias))
+            start += b * a + b
+        return found
+
+    def _input(self, x: Float[Array, "d N"], slope: Float[Array, "d"], indices: tuple[MultiIndex, ...]) -> Series:
+        """The scaled inputs as series: value x, first derivative along axis i the unit vector times slope_i."""
+        series: Series = {indices[0]: x}
+        for index in indices:
+            if sum(index) == 1:
+                axis = index.index(1)
+                series[index] = jnp.zeros((self.inputs, 1), x.dtype).at[axis].set(slope[axis])
+        return series
+
+    def _forward(
+        self, theta: Float[Array, "P"], x: Float[Array, "d N"], slope: Float[Array, "d"], indices: tuple[MultiIndex, ...]
+    ) -> tuple[list[Series], list[Series]]:
+        """Per layer but the last: its input series h and its pre-activation series z; h of the last layer too."""
+        h, inputs, pre = self._input(x, slope, indices), [], []
+        for weights, bias in self.layers(theta)[:-1]:
+            inputs.append(h)
+            z = {index: weights @ part for index, part in h.items()}
+            z[indices[0]] = z[indices[0]] + bias
+            pre.append(z)
+            h = tanh_series(z, indices)
+        return [*inputs, h], pre
+
+    def _output(self, theta: Float[Array, "P"], h: Series, channels: tuple[Channel, ...]) -> Float[Array, "C N"]:
+        weights, bias = self.layers(theta)[-1]
+        found = []
+        for component, index in channels:
+            value = weights[component] @ h[index]
+            found.append((value + bias[component] if not any(index) else value) * _factorial(index))
+        return jnp.stack(found)
+
+    def channels(
+        self,
+        theta: Float[Array, "P"],
+        x: Float[Array, "d N"],
+        slope: Float[Array, "d"],
+        channels: tuple[Channel, ...],
+    ) -> Float[Array, "C N"]:
+        """Values and derivatives of the outputs at N points. `x` is scaled already; `slope` is d(scaled)/d(raw)."""
+        indices = closure(index for _, index in channels)
+        inputs, _ = self._forward(theta, x, slope, indices)
+        return self._output(theta, inputs[-1], channels)
+
+    def channels_and_pullback(
+        self, theta: Float[Array, "P"], x: Float[Array, "d N"], slope: Float[Array, "d"], channels: tuple[Channel, ...]
+    ):  # type: ignore[no-untyped-def]
+        """The channels, and a function from cotangents (C, N) to Jacobian rows (P, N), one per point."""
+        indices = closure(index for _, index in channels)
+        inputs, pre = self._forward(theta, x, slope, indices)
+        layers = self.layers(theta)
+
+        def pullback(cotangents: Float[Array, "C N"]) -> Float[Array, "P N"]:
+            delta = self._output_delta(cotangents, channels)
+            rows = _outer(delta, inputs[-1], indices[0])
+            sensitivity = {index: layers[-1][0].T @ part for index, part in delta.items()}
+            for depth in reversed(range(len(pre))):
+                shape = pre[depth][indices[0]].shape
+                # The first layer's derivatives are the same at all points; a row belongs to one point alone.
+                spread = {index: jnp.broadcast_to(part, shape) for index, part in pre[depth].items()}
+                back = jax.vjp(lambda z: tanh_series(z, indices), spread)[1]
+                full = {index: sensitivity.get(index, jnp.zeros(shape, x.dtype)) for index in indices}
+                (delta,) = back(full)
+                rows = _outer(delta, inputs[depth], indices[0]) + rows
+                if depth:
+                    sensitivity = {index: layers[depth][0].T @ part for index, part in delta.items()}
+            return jnp.concatenate(rows)
+
+        return self._output(theta, inputs[-1], channels), pullback
+
+    def _output_delta(self, cotangents: Float[Array, "C N"], channels: tuple[Channel, ...]) -> Series:
+        """Cotangents of channels -> sensitivities of the output layer's series (outputs, N)."""
+        delta: Series = {}
+        for row, (component, index) in zip(cotangents, channels):
+            unit = jnp.zeros((self.outputs, 1), row.dtype).at[component].set(_factorial(index))
+            delta[index] = delta[index] + unit * row if index in delta else unit * row
+        return delta
+
+
+def _outer(delta: Mapping[MultiIndex, Array], h: Series, zero: MultiIndex) -> list[Array]:
+    """Jacobian rows of one layer: weights (sum over coefficients of outer products), then biases."""
+    products = [part[:, None, :] * h[index][None, :, :] for index, part in delta.items() if index in h]
+    n = max(part.shape[-1] for part in delta.values())
+    weights = sum(products[1:], products[0])
+    weights = jnp.broadcast_to(weights, (*weights.shape[:2], n))
+    width = weights.shape[0]
+    bias = jnp.broadcast_to(delta[zero], (width, n)) if zero in delta else jnp.zeros((width, n), weights.dtype)
+    return [weights.reshape(-1, n), bias]
