@@ -2,7 +2,7 @@
 
 Compiling only the loss fails in the default setting ("torch.compile with aot_autograd does not currently support
 double backward"). It works when the inner `torch.autograd.grad` calls are traced too, and the outer gradient with
-them, as one graph. A C++ compiler is needed, and the first step takes about a minute.
+them, as one graph. A C++ compiler is needed, and the first step takes one to three minutes.
 """
 
 from __future__ import annotations

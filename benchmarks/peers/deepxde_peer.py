@@ -2,7 +2,7 @@
 
 One network of two hidden layers of 20 tanh units, 2000 collocation points, 200 points with data of weight 20: the
 union of the points of the subdomains. They are given as `anchors` and as a `PointSetBC`, which is the smallest batch
-DeepXDE can be asked for; with `num_domain` and `num_boundary` it would add the boundary points to the collocation points.
+DeepXDE can be asked for: with `num_domain` and `num_boundary` the boundary points would be collocation points too.
 DeepXDE keeps its precision in a global setting, so every call sets it again.
 """
 
@@ -19,15 +19,15 @@ import torch
 from .problems import (
     ADAM_RATE,
     CHANGE_TOLERANCE,
-    GRADIENT_TOLERANCE,
     HISTORY,
     LAMBDA_B,
     LINE_SEARCH_EVALUATIONS,
     Array,
+    Run,
     draw_points,
     problem_of,
 )
-from .torch_peer import LbfgsRun, poisson_source
+from .torch_laws import poisson_source
 
 os.environ.setdefault("DDE_BACKEND", "pytorch")
 with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
@@ -97,19 +97,18 @@ class DeepXDEPeer:
                 self.model.compile("adam", lr=ADAM_RATE, loss_weights=[1, LAMBDA_B])
             return self._train(iterations=steps, display_every=steps)
 
-    def lbfgs(self, iterations: int) -> LbfgsRun:
+    def lbfgs(self, iterations: int) -> Run:
         """L-BFGS with a strong Wolfe line search; it may stop early at its tolerances."""
         with self._settings():
-            dde.optimizers.set_LBFGS_options(
-                maxcor=HISTORY, ftol=CHANGE_TOLERANCE, gtol=GRADIENT_TOLERANCE, maxiter=iterations
-            )
+            # No gradient tolerance: DeepXDE 1.15 calls the optimizer for ever once it is met.
+            dde.optimizers.set_LBFGS_options(maxcor=HISTORY, ftol=CHANGE_TOLERANCE, gtol=0, maxiter=iterations)
             # `set_LBFGS_options` leaves the size of one call of torch's optimizer at its default of 1000 iterations.
             dde.optimizers.LBFGS_options["iter_per_step"] = iterations
             dde.optimizers.LBFGS_options["fun_per_step"] = LINE_SEARCH_EVALUATIONS * iterations
             self.model.compile("L-BFGS", loss_weights=[1, LAMBDA_B])
             seconds = self._train(display_every=iterations)
         state = self.model.opt.state_dict()["state"][0]
-        return LbfgsRun(seconds, state["n_iter"], state["func_evals"])
+        return Run(seconds, state["n_iter"], state["func_evals"])
 
     def _train(self, **options) -> float:
         start = time.perf_counter()

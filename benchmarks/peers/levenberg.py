@@ -8,38 +8,19 @@ boundary depends on one network, one of the interface on two; its row of the Jac
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, grad, jacrev, vmap
+from torch.func import functional_call, jacrev, vmap
 
-from .problems import LAMBDA_B, LAMBDA_I
-from .torch_peer import Law, LbfgsRun, TorchPeer, interface_residuals
+from .problems import LAMBDA_B, LAMBDA_I, Run
+from .torch_laws import PointField, interface_residuals
+
+if TYPE_CHECKING:
+    from .torch_peer import TorchPeer
 
 Rows = tuple[Tensor, Tensor]  # residuals (R,) and their Jacobian (R, P)
-
-
-class PointField:
-    """What `Field` is for a batch, for one point: the same names, differentiable by `torch.func`."""
-
-    def __init__(self, function: Callable[[Tensor], Tensor], point: Tensor, residual: Law):
-        self.points = point
-        self.u = function(point)
-        self._function = function
-        self._residual = residual
-
-    def first(self, axis: int) -> Tensor:
-        return grad(self._function)(self.points)[axis]
-
-    def second(self, axis: int) -> Tensor:
-        return grad(lambda z: grad(self._function)(z)[axis])(self.points)[axis]
-
-    def residual(self) -> Tensor:
-        return self._residual(self)
-
-    def residual_gradient(self, axis: int) -> Tensor:
-        return grad(lambda z: PointField(self._function, z, self._residual).residual())(self.points)[axis]
 
 
 def _evaluate(network: nn.Module, theta: Tensor, point: Tensor) -> Tensor:
@@ -57,7 +38,7 @@ class LevenbergMarquardt:
         self.peer = peer
         self.damping = damping
 
-    def run(self, iterations: int) -> LbfgsRun:
+    def run(self, iterations: int) -> Run:
         """So many accepted steps, or fewer if no damping helps; evaluations count the losses of the trial steps."""
         start = time.perf_counter()
         thetas = [nn.utils.parameters_to_vector(n.parameters()).detach() for n in self.peer.networks]
@@ -77,7 +58,7 @@ class LevenbergMarquardt:
                 self._load(thetas)
                 break
             thetas, loss, done = trial, trial_loss, done + 1
-        return LbfgsRun(time.perf_counter() - start, done, evaluations)
+        return Run(time.perf_counter() - start, done, evaluations)
 
     def _trial(self, thetas: list[Tensor], normal: Tensor, gradient: Tensor) -> list[Tensor]:
         damped = normal + self.damping * torch.eye(len(normal), dtype=normal.dtype)
@@ -106,10 +87,10 @@ class LevenbergMarquardt:
     def _own_rows(self, k: int, theta: Tensor) -> Rows:
         """Interior and boundary of one subdomain."""
         peer, network = self.peer, self.peer.networks[k]
-        interior, boundary = peer._collocation[k].detach(), peer._boundary[k]
+        interior, boundary = peer.tensors.collocation[k].detach(), peer.tensors.boundary[k]
 
         def pde(theta: Tensor, point: Tensor) -> tuple[Tensor, Tensor]:
-            r = PointField(lambda z: _evaluate(network, theta, z), point, peer._residual).residual()
+            r = PointField(lambda z: _evaluate(network, theta, z), point, peer.residual).residual()
             return r, r
 
         def data(theta: Tensor, point: Tensor) -> tuple[Tensor, Tensor]:
@@ -119,18 +100,18 @@ class LevenbergMarquardt:
         j_r, r = vmap(jacrev(pde, has_aux=True), in_dims=(None, 0))(theta, interior)
         j_b, u = vmap(jacrev(data, has_aux=True), in_dims=(None, 0))(theta, boundary)
         scale_r, scale_b = len(interior) ** -0.5, (LAMBDA_B / len(boundary)) ** 0.5
-        return torch.cat([scale_r * r, scale_b * (u - peer._data[k])]), torch.cat([scale_r * j_r, scale_b * j_b])
+        return torch.cat([scale_r * r, scale_b * (u - peer.tensors.data[k])]), torch.cat([scale_r * j_r, scale_b * j_b])
 
     def _interface_rows(self, thetas: list[Tensor]) -> Rows:
-        peer, points = self.peer, self.peer._interface.detach()
+        peer, points = self.peer, self.peer.tensors.interface.detach()
 
         def jumps(theta_a: Tensor, theta_b: Tensor, point: Tensor) -> tuple[Tensor, Tensor]:
             functions = [
                 lambda z, n=network, t=theta: _evaluate(n, t, z)
                 for network, theta in zip(peer.networks, (theta_a, theta_b), strict=True)
             ]
-            a, b = (PointField(function, point, peer._residual) for function in functions)
-            e = torch.stack(interface_residuals(a, b, peer.conditions, peer._flux))
+            a, b = (PointField(function, point, peer.residual) for function in functions)
+            e = torch.stack(interface_residuals(a, b, peer.conditions, peer.flux))
             return e, e
 
         (j_a, j_b), e = vmap(jacrev(jumps, argnums=(0, 1), has_aux=True), in_dims=(None, None, 0))(*thetas, points)

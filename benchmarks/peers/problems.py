@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,14 @@ HISTORY = 50
 LINE_SEARCH_EVALUATIONS = 25  # what torch's strong Wolfe search allows in one iteration
 
 PI = float(np.pi)
+
+
+class Run(NamedTuple):
+    """What one call of an optimizer took; evaluations are those of the loss."""
+
+    seconds: float
+    iterations: int
+    evaluations: int
 
 
 class Points(TypedDict):

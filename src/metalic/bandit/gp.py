@@ -1,19 +1,20 @@
 """Gaussian-process regression of the reward on (context, arm), with shapes that do not grow with every play.
 
-r = f + noise, f ~ GP(0, k), noise ~ N(0, sigma0^2), on standardised rewards. With K = k(X, X) + sigma0^2 I = L L^T and
-z = L^-1 r, A = L^-1 k(X, x): mean A^T z, variance k(x, x) - A^T A, log marginal likelihood -|z|^2/2 - log|L| - n/2 log 2 pi.
-Data are padded to 32, 64, 128, ... points. A padded point is an identity row of K with reward 0: it changes none of the
-three (its log 2 pi / 2 is added back), so a program is compiled once per doubling and not once per play.
-Plays in flight (GP-BUCB) stand behind the finished ones: the rows of L above them do not see them, so z restricted to the
-finished rows gives the mean of the finished plays and A over all rows the deviation of both, from one factorisation.
-The hyperparameters maximise likelihood times log-normal priors. The search is a function of the data alone: the same
-quasi-random starts always, the best few of them refined by L-BFGS-B in units of the prior. Beyond 512 plays it sees 512
-plays evenly spread over the history; the posterior always sees all.
+r = f + noise, f ~ GP(0, k), noise ~ N(0, sigma0^2), on standardised rewards. With K = k(X, X) + sigma0^2 I = L L^T
+and z = L^-1 r, A = L^-1 k(X, x): mean A^T z, variance k(x, x) - A^T A, log marginal likelihood -|z|^2/2 - log|L| -
+n/2 log 2 pi. Data are padded to 32, 64, 128, ... points. A padded point is an identity row of K with reward 0: it
+changes none of the three (its log 2 pi / 2 is added back), so a program is compiled once per doubling and not once
+per play. Plays in flight (GP-BUCB) stand behind the finished ones: the rows of L above them do not see them, so z
+restricted to the finished rows gives the mean of the finished plays and A over all rows the deviation of both, from
+one factorisation. The hyperparameters maximise likelihood times log-normal priors. The search is a function of the
+data alone: the same quasi-random starts always, the best few of them refined by L-BFGS-B in units of the prior.
+Beyond 64 plays these searches see 64 plays, evenly spread over the history, and one more starts from their end on
+up to 512; the posterior always sees all plays.
 """
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -21,17 +22,16 @@ import numpy as np
 import tinygp
 from jax.scipy.linalg import cho_solve
 from jaxtyping import Array, Float
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 from scipy.stats import norm, qmc
 
-from metalic.bandit.kernel import Form, Masked, Points
+from metalic.bandit.kernel import AnyArray, Form, Masked, Points
 
 SMALLEST = 32  # points in the smallest padded data set
-LARGEST_FIT = 512  # points that the search for hyperparameters sees at most
+COARSE, FINE = 64, 512  # points that the two searches for hyperparameters see at most
 CHUNK = 1024  # arms whose posterior is computed at once
-STARTS = 8  # fixed starts whose likelihood is compared
-REFINED = 2  # of these, how many are refined
-EVALUATIONS = {32: 50, 64: 50, 128: 30, 256: 20, 512: 20}  # of the gradient, for each refined start, by padded size
+STARTS, REFINED = 8, 3  # fixed starts whose likelihoods are compared, and how many of them are refined
+GRADIENTS, POLISH = 40, 20  # that the first search spends on each, and the second in all
 BOUND = 4.0  # hyperparameters stay within so many prior deviations of their prior median
 
 Matrix = Float[np.ndarray, "n k"]
@@ -42,9 +42,9 @@ class Data(NamedTuple):
     """Padded data: points, rewards, and two masks: finished plays, and finished or pending plays."""
 
     points: Points
-    reward: Float[Array, "N"]
-    finished: Float[Array, "N"]
-    present: Float[Array, "N"]
+    reward: Float[AnyArray, "N"]
+    finished: Float[AnyArray, "N"]
+    present: Float[AnyArray, "N"]
 
 
 def padded_size(n: int) -> int:
@@ -66,18 +66,16 @@ def pad(context: Matrix, arm: Matrix, reward: Vector) -> Data:
 
 def _covariance(form: Form, theta: Float[Array, "p"], data: Data) -> Float[Array, "N N"]:
     kernel, noise = form.build(theta)
-    points = (data.points, data.present)
+    points: Any = (data.points, data.present)
     return Masked(kernel)(points, points) + jnp.diag(jnp.where(data.present > 0, noise, 1.0))
 
 
-# The likelihood's gradient is three programs and not one: inside one, XLA gives all matrices the column-major layout that
-# LAPACK wants, and the kernel's element-wise passes become two to three times slower than all the rest.
+# The likelihood's gradient is three programs and not one: inside one, XLA gives all matrices the column-major layout
+# that LAPACK wants, and the kernel's element-wise passes become slower than all the rest.
 covariance = jax.jit(_covariance, static_argnums=0)
 
 
-def _likelihood(
-    K: Float[Array, "N N"], data: Data
-) -> tuple[Float[Array, ""], Float[Array, "N"], Float[Array, "N N"]]:
+def _likelihood(K: Float[Array, "N N"], data: Data) -> tuple[Float[Array, ""], Float[Array, "N"], Float[Array, "N N"]]:
     """log N(reward | 0, K) without the padding's share; and K^-1 r, and the factor of K."""
     L = jnp.linalg.cholesky(K)
     v = cho_solve((L, True), data.reward)
@@ -103,9 +101,7 @@ def _chain(form: Form, theta: Float[Array, "p"], data: Data, slope: Float[Array,
     return jax.grad(lambda theta: jnp.vdot(slope, _covariance(form, theta, data)))(theta)
 
 
-def log_marginal(
-    form: Form, theta: Float[np.ndarray, "p"], data: Data
-) -> tuple[float, Float[np.ndarray, "p"]]:
+def log_marginal(form: Form, theta: Float[np.ndarray, "p"], data: Data) -> tuple[float, Float[np.ndarray, "p"]]:
     """The log marginal likelihood of the data and its gradient with respect to theta."""
     value, slope = likelihood_and_slope(covariance(form, theta, data), data)
     return float(value), np.asarray(_chain(form, theta, data, slope))
@@ -113,16 +109,12 @@ def log_marginal(
 
 @lru_cache
 def _starts(p: int) -> Float[np.ndarray, "starts p"]:
-    """Starts in prior units: the median (the first), then quasi-random draws, a little closer to it than the prior's."""
+    """Starts in prior units: the median first, then quasi-random draws, somewhat closer to it than the prior's."""
     return 0.7 * norm.ppf(qmc.Sobol(p, scramble=False).random(2 * STARTS)[1 : STARTS + 1])
 
 
-def fit(form: Form, data: Data) -> Float[np.ndarray, "p"]:
-    """The theta of largest posterior density; the same for the same data."""
-
-    def loss(u: Float[np.ndarray, "p"]) -> float:
-        value = float(likelihood(covariance(form, form.center + form.spread * u, data), data))
-        return 0.5 * float(u @ u) - value if np.isfinite(value) else np.inf
+def _descend(form: Form, data: Data, u: Float[np.ndarray, "p"], gradients: int) -> OptimizeResult:
+    """A maximum of the posterior density of theta near a start, both in prior units."""
 
     def loss_and_slope(u: Float[np.ndarray, "p"]) -> tuple[float, Float[np.ndarray, "p"]]:
         value, slope = log_marginal(form, form.center + form.spread * u, data)
@@ -130,14 +122,33 @@ def fit(form: Form, data: Data) -> Float[np.ndarray, "p"]:
             return 1e10, np.zeros_like(u)  # K has no factor there: the line search turns back
         return 0.5 * float(u @ u) - value, u - form.spread * slope
 
-    p = len(form.center)
-    starts = sorted(_starts(p), key=loss)[:REFINED]
-    options = {"maxfun": EVALUATIONS[len(data.reward)], "ftol": 1e-7, "gtol": 1e-4}
-    ends = [
-        minimize(loss_and_slope, u, jac=True, method="L-BFGS-B", bounds=[(-BOUND, BOUND)] * p, options=options)
-        for u in starts
-    ]
-    return form.center + form.spread * min(ends, key=lambda end: end.fun).x
+    options = {"maxfun": gradients, "ftol": 1e-7, "gtol": 1e-4}
+    bounds = [(-BOUND, BOUND)] * len(u)
+    return minimize(loss_and_slope, u, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+
+
+def _search(form: Form, data: Data) -> Float[np.ndarray, "p"]:
+    """The best maximum from the fixed starts."""
+
+    def loss(u: Float[np.ndarray, "p"]) -> float:
+        value = float(likelihood(covariance(form, form.center + form.spread * u, data), data))
+        return 0.5 * float(u @ u) - value if np.isfinite(value) else np.inf
+
+    starts = sorted(_starts(len(form.center)), key=loss)[:REFINED]
+    return min((_descend(form, data, u, GRADIENTS) for u in starts), key=lambda end: end.fun).x
+
+
+def fit(form: Form, context: Matrix, arm: Matrix, reward: Vector) -> Float[np.ndarray, "p"]:
+    """The theta of largest posterior density for standardised rewards: the same for the same data."""
+
+    def part(size: int) -> Data:
+        chosen = np.linspace(0, len(reward) - 1, min(len(reward), size)).round().astype(int)
+        return jax.tree.map(jnp.asarray, pad(context[chosen], arm[chosen], reward[chosen]))
+
+    u = _search(form, part(COARSE))
+    if len(reward) > COARSE:
+        u = _descend(form, part(FINE), u, POLISH).x
+    return form.center + form.spread * u
 
 
 class Factor(NamedTuple):
@@ -151,11 +162,12 @@ class Factor(NamedTuple):
 def _factor(form: Form, theta: Float[Array, "p"], data: Data) -> Factor:
     kernel, noise = form.build(theta)
     diagonal = jnp.where(data.present > 0, noise, 1.0)
-    process = tinygp.GaussianProcess(Masked(kernel), (data.points, data.present), diag=diagonal)
-    return Factor(process, process.solver.solve_triangular(data.reward) * data.finished)
+    points: Any = (data.points, data.present)
+    process = tinygp.GaussianProcess(Masked(kernel), points, diag=diagonal)
+    return Factor(process, process.solver.solve_triangular(jnp.asarray(data.reward)) * data.finished)
 
 
-def _at(context: Float[Array, "d"], arms: Float[Array, "m s"]) -> tuple[Points, Float[Array, "m"]]:
+def _at(context: Float[Array, "d"], arms: Float[Array, "m s"]) -> Any:
     """All arms in one context, as points of a masked kernel."""
     m = len(arms)
     return Points(jnp.broadcast_to(context, (m, len(context))), arms), jnp.ones(m)
@@ -169,6 +181,13 @@ def _marginals(
     A = process.solver.solve_triangular(process.kernel(process.X, points))
     variance = process.kernel(points) - jnp.sum(A**2, axis=0)
     return A.T @ factor.z, jnp.sqrt(jnp.maximum(variance, 0.0))
+
+
+@jax.jit
+def _joint(factor: Factor, context: Float[Array, "d"], arms: Float[Array, "m s"]) -> Float[Array, "m m"]:
+    process, points = factor.process, _at(context, arms)
+    A = process.solver.solve_triangular(process.kernel(process.X, points))
+    return process.kernel(points, points) - A.T @ A
 
 
 @jax.jit
@@ -213,8 +232,8 @@ def _standard(reward: Vector) -> tuple[float, float]:
 class GP:
     """A reward model with its hyperparameters and data, in the units of the rewards; contexts are scaled to [0, 1]^d.
 
-    Points beyond the rewards given (`context` and `arm` may be longer than `reward`) are plays in flight: they lower the
-    deviation and do not touch the mean.
+    Points beyond the rewards given (`context` and `arm` may be longer than `reward`) are plays in flight: they lower
+    the deviation and do not touch the mean.
     """
 
     form: Form
@@ -244,8 +263,10 @@ class GP:
 
     def log_marginal_likelihood(self) -> float:
         """Of the finished plays' standardised rewards."""
+        n, (center, scale) = len(self.reward), self._standard
+        data = pad(self.context[:n], self.arm[:n], (self.reward - center) / scale)
         with jax.enable_x64(True):
-            return float(likelihood(covariance(self.form, self.theta, self.data), self.data))
+            return float(likelihood(covariance(self.form, self.theta, data), data))
 
     def with_pending(self, context: Matrix, arm: Matrix) -> "GP":
         """The same model with plays in flight."""
@@ -264,13 +285,18 @@ class GP:
         mean, std = (np.concatenate([np.asarray(part[i]) for part in parts]) for i in (0, 1))
         return center + scale * mean, scale * std
 
+    def covariance(self, context: Float[np.ndarray, "d"], arms: Float[np.ndarray, "m s"]) -> Float[np.ndarray, "m m"]:
+        """Posterior covariance of the rewards of many arms in one context, all at once."""
+        with jax.enable_x64(True):
+            return self._standard[1] ** 2 * np.asarray(_joint(self._factor, context, arms))
+
     def contrast(
         self,
         context: Float[np.ndarray, "d"],
         arms: Float[np.ndarray, "m s"],
         weights: Float[np.ndarray, "m q"],
     ) -> tuple[Float[np.ndarray, "q"], Float[np.ndarray, "q q"]]:
-        """Posterior mean and covariance of weighted sums over arms; the identity as weights gives the joint posterior."""
+        """Posterior mean and covariance of q weighted sums over arms, in bounded memory."""
         center, scale = self._standard
         chunks = _chunks(arms, weights)
         with jax.enable_x64(True):
@@ -286,7 +312,6 @@ def train(form: Form, context: Matrix, arm: Matrix, reward: Vector) -> GP:
     if n == 0:
         return GP(form, form.center, context, arm, reward)
     center, scale = _standard(reward)
-    part = np.unique(np.linspace(0, n - 1, min(n, LARGEST_FIT)).round().astype(int))
     with jax.enable_x64(True):
-        theta = fit(form, pad(context[part], arm[part], (reward[part] - center) / scale))
+        theta = fit(form, context, arm, (reward - center) / scale)
     return GP(form, theta, context, arm, reward)

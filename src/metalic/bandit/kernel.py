@@ -1,20 +1,20 @@
 """Kernels of the reward model: how alike two pairs of (context, set of conditions) are.
 
-A context b is a point of [0, 1]^d (the bandit scales it), an arm a a 0/1 vector of length s. Any function of the arm is a
-sum of Walsh functions of the signs h = 2a - 1: a constant, one h_i per condition, one h_i h_j per pair, and so on. The
-paper's product kernel, exp(-tau1 |b - b'|^2) exp(tau2 * share of equal bits), spreads its variance over all orders at one
-fixed rate and ties all of them to one context scale, so it must see a set near a context before it knows anything there.
-The additive kernel gives each order its own amplitude: most of the reward is a few main effects, learned from every play.
-All kernels here depend on two arms only through the bits in which they differ. So before any data all arms have the same
-mean and deviation, and no set is favoured for being large or small. Every hyperparameter is positive, with a log-normal
-prior; the reward is standardised, so a variance of one is the natural size.
-To add a kernel, write one class: a `name`, its `priors`, and the law `evaluate` for one pair of points.
+A context b is a point of [0, 1]^d (the bandit scales it), an arm a a 0/1 vector of length s. Any function of the arm
+is a sum of Walsh functions of the signs h = 2a - 1: a constant, one h_i per condition, one h_i h_j per pair, and so
+on. The paper's product kernel, exp(-tau1 |b - b'|^2) exp(tau2 * share of equal bits), spreads its variance over all
+orders at one fixed rate and ties all of them to one context scale, so it must see a set near a context before it
+knows anything there. The additive kernel gives each order its own amplitude: most of the reward is a few main
+effects, learned from every play. All kernels here depend on two arms only through the bits in which they differ. So
+before any data all arms have the same mean and deviation, and no set is favoured for being large or small. Every
+hyperparameter is positive, with a log-normal prior; the reward is standardised, so a variance of one is the natural
+size. To add a kernel, write one class: a `name`, its `priors`, and the law `evaluate` for one pair of points.
 """
 
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import jax.numpy as jnp
 import numpy as np
@@ -23,12 +23,15 @@ from jaxtyping import Array, Float
 
 from metalic.errors import BanditError
 
+AnyArray = Array | np.ndarray
+Point = Any  # Points of one pair, or with a mask beside it; tinygp takes pytrees, but its types say array
+
 
 class Points(NamedTuple):
     """Pairs of context and arm; one point inside a kernel, n of them outside."""
 
-    context: Float[Array, "*n d"]
-    arm: Float[Array, "*n s"]
+    context: Float[AnyArray, "*n d"]
+    arm: Float[AnyArray, "*n s"]
 
 
 class Hyperprior(NamedTuple):
@@ -77,7 +80,7 @@ def kernel_named(name: str) -> type[RewardKernel]:
 def _radial(tau: Float[Array, "k"], b: Float[Array, "d"], c: Float[Array, "d"]) -> Float[Array, ""]:
     """exp(-sum_j tau_j (b_j - c_j)^2), expanded so that batching over pairs makes it a matrix product."""
     distance = jnp.sum(tau * b**2) + jnp.sum(tau * c**2) - 2 * jnp.dot(tau * b, c)
-    return jnp.exp(-jnp.maximum(distance, 0.0))
+    return jnp.exp(-distance)
 
 
 @register
@@ -93,7 +96,7 @@ class Paper(RewardKernel):
     def priors(s: int, d: int) -> dict[str, Hyperprior]:
         return {"tau1": Hyperprior(3.0, 1.0), "tau2": Hyperprior(2.0, 0.7)}
 
-    def evaluate(self, X1: Points, X2: Points) -> Float[Array, ""]:
+    def evaluate(self, X1: Point, X2: Point) -> Float[Array, ""]:
         (b, a), (c, e) = X1, X2
         share = 0.5 + 0.5 * jnp.dot(2 * a - 1, 2 * e - 1) / a.shape[-1]
         return _radial(self["tau1"], b, c) * jnp.exp(self["tau2"][0] * share)
@@ -104,7 +107,8 @@ class Additive(RewardKernel):
     """Context alone + main effects + pairs, the two also varying with the context, + a product for all the rest.
 
     With the signs h, z = sum_i w_i h_i h'_i and R, R' radial with one rate per context dimension:
-    context R + (1 + varying R') (z + pairs * sum_{i<j} w_i w_j h_i h_j h'_i h'_j) + rest R' exp(-tau2 * share of w that differs).
+    context R + (1 + varying R') (z + pairs * sum_{i<j} w_i w_j h_i h_j h'_i h'_j)
+    + rest R' exp(-tau2 * share of w that differs).
     One weight w_i per condition serves all orders: a pair of conditions that matter is likelier to matter than one of
     conditions that do not.
     """
@@ -115,7 +119,7 @@ class Additive(RewardKernel):
     def priors(s: int, d: int) -> dict[str, Hyperprior]:
         return {
             "context": Hyperprior(0.5, 1.0),
-            "weight": Hyperprior(0.4 / max(s, 1), 1.2, s),
+            "weight": Hyperprior(0.8 / s, 0.9, s),
             "varying": Hyperprior(0.3, 1.0),
             "pairs": Hyperprior(1.0, 1.0),
             "rest": Hyperprior(0.2, 1.0),
@@ -124,7 +128,7 @@ class Additive(RewardKernel):
             "tau2": Hyperprior(2.0, 0.7),
         }
 
-    def evaluate(self, X1: Points, X2: Points) -> Float[Array, ""]:
+    def evaluate(self, X1: Point, X2: Point) -> Float[Array, ""]:
         (b, a), (c, e) = X1, X2
         w = self["weight"]
         near = _radial(self["tau_arm"], b, c)
@@ -136,13 +140,11 @@ class Additive(RewardKernel):
 
 
 class Masked(tinygp.kernels.Kernel):
-    """The kernel on padded data: a padded point (mask 0) is independent of every other and of itself has no variance."""
+    """The kernel on padded data: a padded point (mask 0) is independent of all others and has no variance."""
 
     kernel: RewardKernel
 
-    def evaluate(
-        self, X1: tuple[Points, Float[Array, ""]], X2: tuple[Points, Float[Array, ""]]
-    ) -> Float[Array, ""]:
+    def evaluate(self, X1: Point, X2: Point) -> Float[Array, ""]:
         return X1[1] * X2[1] * self.kernel.evaluate(X1[0], X2[0])
 
 
@@ -150,7 +152,7 @@ class Masked(tinygp.kernels.Kernel):
 class Form:
     """A reward model's form: its kernel, s conditions, d context dimensions; and the vector theta of its logarithms.
 
-    theta holds the logarithms of the kernel's hyperparameters in the order of `priors`, then that of the noise deviation.
+    theta holds the logarithms of the kernel's hyperparameters in the order of `priors`, then that of sigma0.
     """
 
     kernel: type[RewardKernel]
@@ -171,7 +173,7 @@ class Form:
         """The prior deviation of theta."""
         return np.concatenate([np.full(p.size, p.spread) for p in self.priors.values()])
 
-    def values(self, theta: Float[Array, "p"] | Float[np.ndarray, "p"]) -> dict[str, Array]:
+    def values(self, theta: Float[AnyArray, "p"]) -> dict[str, Array]:
         """The hyperparameters by name."""
         ends = np.cumsum([p.size for p in self.priors.values()])
         return {
@@ -179,7 +181,7 @@ class Form:
             for (name, prior), end in zip(self.priors.items(), ends, strict=True)
         }
 
-    def build(self, theta: Float[Array, "p"]) -> tuple[RewardKernel, Float[Array, ""]]:
+    def build(self, theta: Float[AnyArray, "p"]) -> tuple[RewardKernel, Float[Array, ""]]:
         """The kernel, and the noise variance sigma0^2."""
         values = self.values(theta)
         noise = values.pop(NOISE)[0] ** 2

@@ -1,0 +1,280 @@
+"""Contextual bandits over sets of conditions: which set to play next, and which to recommend.
+
+An arm is a subset of s conditions, a 0/1 vector a of index sum_i 2^i a_i; the empty set is one of the 2^s. In a
+context the reward model of the phase gives every arm a mean and a deviation, and the policy picks. A bandit has no
+memory of its own: `learn` takes the finished plays, and every answer is a function of them, of the settings and of
+the key that is passed in, so that a study can be taken up again, or decided on another machine, from its rows alone.
+Recommending is greedy. A later phase's loss is not known before the PDE is solved, so the median loss of the ten
+finished plays that are nearest is used: squared distance of the scaled contexts plus the share of conditions in which
+the arm of the phase before differs. (`losses` or `loss` overrides it once the loss is known.)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+
+import numpy as np
+from jaxtyping import Float
+
+from metalic.bandit.gp import GP, train
+from metalic.bandit.history import Box, LossScale, Phase, Play, target
+from metalic.bandit.kernel import Form, kernel_named
+from metalic.bandit.policies import Belief, Random
+from metalic.bandit.settings import Sequential, Settings
+from metalic.errors import BanditError
+
+MOST_CONDITIONS = 16
+NEAREST = 10  # plays whose median loss stands for an unknown loss
+
+Arm = tuple[int, ...]
+
+
+@cache
+def all_arms(conditions: int) -> Float[np.ndarray, "arms conditions"]:
+    """Every subset of the conditions, in the order of its index; row i holds the bits of i, the lowest first."""
+    index = np.arange(1 << conditions)
+    arms = (index[:, None] >> np.arange(conditions) & 1).astype(float)
+    arms.flags.writeable = False
+    return arms
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An arm with what the reward model expects of it in the phase: mean and deviation of the target."""
+
+    arm: Arm
+    index: int
+    mean: float
+    std: float
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The arm to play. Mean and deviation are what the policy saw (with plays in flight), None if it did not look."""
+
+    arm: Arm
+    index: int
+    mean: float | None
+    std: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """What switching each condition on does to the phase's target, averaged over the other conditions."""
+
+    mean: Float[np.ndarray, "conditions"]
+    std: Float[np.ndarray, "conditions"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bandit:
+    """What can be played: settings, the number of conditions, the box of the contexts, the number of phases."""
+
+    settings: Settings
+    conditions: int
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    phases: int = 1
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.conditions <= MOST_CONDITIONS:
+            raise BanditError(
+                f"a bandit chooses among 1 to {MOST_CONDITIONS} conditions (2^{MOST_CONDITIONS} sets), not "
+                f"{self.conditions}; leave out the conditions that are least likely to matter"
+            )
+        if self.phases < 1:
+            raise BanditError(f"a play has at least one phase, not {self.phases}")
+        kernel_named(self.settings.kernel)
+        object.__setattr__(self, "low", tuple(map(float, self.low)))
+        object.__setattr__(self, "high", tuple(map(float, self.high)))
+        Box(self.low, self.high)
+
+    @cached_property
+    def box(self) -> Box:
+        return Box(self.low, self.high)
+
+    @property
+    def decisions(self) -> int:
+        """How many arms are chosen in a play."""
+        return self.phases if isinstance(self.settings, Sequential) else 1
+
+    def learn(self, history: Sequence[Play]) -> "Learned":
+        """What follows from finished plays; reward models are fitted when they are first needed."""
+        return Learned(self, tuple(self._checked(number, play) for number, play in enumerate(history)))
+
+    def arm(self, bits: Sequence[int]) -> Float[np.ndarray, "s"]:
+        """A 0/1 vector, checked."""
+        if len(bits) != self.conditions or not set(bits) <= {0, 1}:
+            raise BanditError(f"an arm is {self.conditions} zeros and ones, not {bits!r}")
+        return np.asarray(bits, float)
+
+    def _checked(self, number: int, play: Play) -> Play:
+        """A finished play, of which everything that will be used is there and finite."""
+        where = f"finished play {number} of the history"
+        self.box.scale(play.context)
+        if len(play.phases) != self.phases:
+            raise BanditError(f"{where} has {len(play.phases)} phases, not {self.phases}")
+        for p, phase in enumerate(play.phases):
+            self.arm(phase.arm)
+            rewarded = isinstance(self.settings, Sequential) or p == self.phases - 1
+            if rewarded and (phase.reward is None or not np.isfinite(phase.reward)):
+                raise BanditError(
+                    f"{where} has the reward {phase.reward} in phase {p}; rewards must be finite numbers: give a play "
+                    "that diverged the reward of the worst outcome, and leave out one that failed"
+                )
+            if self.needs_loss(p) and phase.loss is None:
+                raise BanditError(f"{where} has no loss before phase {p}, which the bandit uses as a context")
+        return play
+
+    def needs_loss(self, phase: int) -> bool:
+        """Whether the reward model of a phase has the training loss as a context."""
+        return phase > 0 and isinstance(self.settings, Sequential) and self.settings.loss_context != "none"
+
+    def target(self, play: Play, phase: int) -> float:
+        """What the choice of a phase led to."""
+        rewards = [p.reward for p in play.phases if p.reward is not None]
+        if isinstance(self.settings, Sequential):
+            return target(rewards[phase:], self.settings.gamma)
+        return rewards[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A bandit with its finished plays: it decides, recommends and explains. It pickles small: models are refitted."""
+
+    bandit: Bandit
+    history: tuple[Play, ...]
+    _models: dict[int, GP] = field(default_factory=dict, init=False, repr=False)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"bandit": self.bandit, "history": self.history, "_models": {}}
+
+    def model(self, phase: int = 0) -> GP:
+        """The reward model of a phase (0 is the first)."""
+        if not 0 <= phase < self.bandit.decisions:
+            raise BanditError(f"phases are numbered 0 to {self.bandit.decisions - 1}, not {phase}")
+        if phase not in self._models:
+            bandit, plays = self.bandit, self.history
+            contexts, arms = self._points([(play.context, play.phases[phase]) for play in plays], phase)
+            form = Form(kernel_named(bandit.settings.kernel), bandit.conditions, contexts.shape[1])
+            rewards = np.array([bandit.target(play, phase) for play in plays])
+            self._models[phase] = train(form, contexts, arms, rewards)
+        return self._models[phase]
+
+    def decide(
+        self,
+        context: Sequence[float],
+        *,
+        play: int,
+        key: int | Sequence[int],
+        phase: int = 0,
+        loss: float | None = None,
+        pending: Sequence[Play] = (),
+    ) -> Decision:
+        """The arm of a phase (0 is the first) for play number 1, 2, ... in a context.
+
+        `key` decides all that is random; `loss` is the training loss before a later phase; `pending` are the plays in
+        flight, of which those count that have chosen an arm in this phase.
+        """
+        settings = self.bandit.settings
+        policy = settings.policy if play > settings.random_plays else Random()
+        self._scaled(context, phase, loss)  # a random play, too, must have a context
+        arms = all_arms(self.bandit.conditions)
+        rng = np.random.default_rng([*np.atleast_1d(key), phase])
+        if not policy.needs_model:
+            index = policy.choose(_blank(len(arms)), play, rng)
+            return Decision(_bits(arms[index]), index, None, None)
+        belief = self._belief(context, phase, loss, pending if policy.counts_pending else ())
+        index = policy.choose(belief, play, rng)
+        return Decision(_bits(arms[index]), index, float(belief.mean[index]), float(belief.std[index]))
+
+    def recommend(
+        self, context: Sequence[float], *, losses: Sequence[float | None] = (), top: int = 5
+    ) -> tuple[tuple[Choice, ...], ...]:
+        """For every phase the `top` arms of largest posterior mean, the best first.
+
+        `losses[p]` is the loss before phase p where it is known; elsewhere it is guessed from the nearest plays and
+        from the arm recommended for the phase before.
+        """
+        ranked: list[tuple[Choice, ...]] = []
+        for phase in range(self.bandit.decisions):
+            loss = losses[phase] if phase < len(losses) else None
+            if loss is None and self.bandit.needs_loss(phase):
+                loss = self.expected_loss(context, phase, ranked[-1][0].arm)
+            ranked.append(self._ranking(context, phase, loss, top))
+        return tuple(ranked)
+
+    def effects(self, context: Sequence[float], *, phase: int = 0, loss: float | None = None) -> Effects:
+        """How much each condition matters in a context, by the reward model of a phase."""
+        if loss is None and self.bandit.needs_loss(phase):
+            before = self.recommend(context, top=1)[phase - 1][0].arm
+            loss = self.expected_loss(context, phase, before)
+        arms = all_arms(self.bandit.conditions)
+        weights = (2 * arms - 1) * (2 / len(arms))
+        mean, cov = self.model(phase).contrast(self._scaled(context, phase, loss), arms, weights)
+        return Effects(mean, np.sqrt(np.maximum(np.diag(cov), 0.0)))
+
+    def expected_loss(self, context: Sequence[float], phase: int, before: Sequence[int]) -> float:
+        """The median loss before a phase in the nearest plays, `before` being the arm of the phase before."""
+        here, arm = self.bandit.box.scale(context), self.bandit.arm(before)
+        distances, losses = [], []
+        for play in self.history:
+            step = self.bandit.box.scale(play.context) - here
+            share = np.mean(self.bandit.arm(play.phases[phase - 1].arm) != arm)
+            distances.append(float(step @ step + share))
+            losses.append(play.phases[phase].loss)
+        nearest = np.array(losses, float)[np.argsort(distances, kind="stable")[:NEAREST]]
+        finite = nearest[np.isfinite(nearest)]
+        return float(np.median(finite)) if len(finite) else 1.0
+
+    def _ranking(self, context: Sequence[float], phase: int, loss: float | None, top: int) -> tuple[Choice, ...]:
+        belief = self._belief(context, phase, loss, ())
+        arms = all_arms(self.bandit.conditions)
+        best = np.argsort(-belief.mean, kind="stable")[:top]
+        return tuple(Choice(_bits(arms[i]), int(i), float(belief.mean[i]), float(belief.std[i])) for i in best)
+
+    def _belief(self, context: Sequence[float], phase: int, loss: float | None, pending: Sequence[Play]) -> Belief:
+        started = [(play.context, play.phases[phase]) for play in pending if len(play.phases) > phase]
+        model = self.model(phase).with_pending(*self._points(started, phase))
+        scaled, arms = self._scaled(context, phase, loss), all_arms(self.bandit.conditions)
+        mean, std = model.predict(scaled, arms)
+        return Belief(mean, std, lambda: model.covariance(scaled, arms))
+
+    def _scaled(self, context: Sequence[float], phase: int, loss: float | None) -> Float[np.ndarray, "d"]:
+        """A context as the reward model of a phase sees it."""
+        return self._contexts([context], [loss], phase)[0]
+
+    def _contexts(
+        self, contexts: Sequence[Sequence[float]], losses: Sequence[float | None], phase: int
+    ) -> Float[np.ndarray, "n d"]:
+        scaled = np.array([self.bandit.box.scale(context) for context in contexts])
+        scaled = scaled.reshape(len(contexts), len(self.bandit.low))
+        if not self.bandit.needs_loss(phase):
+            return scaled
+        known = [loss for loss in losses if loss is not None]
+        if len(known) < len(losses):
+            raise BanditError(f"phase {phase} needs the training loss before it as a context; pass loss=...")
+        return np.hstack([scaled, self._loss_scale(phase).scale(known)])
+
+    def _points(
+        self, plays: Sequence[tuple[Sequence[float], Phase]], phase: int
+    ) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "n s"]]:
+        contexts = self._contexts([context for context, _ in plays], [played.loss for _, played in plays], phase)
+        arms = [self.bandit.arm(played.arm) for _, played in plays]
+        return contexts, np.array(arms).reshape(len(plays), self.bandit.conditions)
+
+    def _loss_scale(self, phase: int) -> LossScale:
+        settings = self.bandit.settings
+        assert isinstance(settings, Sequential)
+        losses = [play.phases[phase].loss for play in self.history]
+        return LossScale.seen(settings.loss_context, [loss for loss in losses if loss is not None])
+
+
+def _bits(arm: Float[np.ndarray, "s"]) -> Arm:
+    return tuple(int(bit) for bit in arm)
+
+
+def _blank(arms: int) -> Belief:
+    """No belief at all, for policies that do not look."""
+    zeros = np.zeros(arms)
+    return Belief(zeros, zeros, lambda: np.zeros((arms, arms)))

@@ -1,0 +1,108 @@
+"""What has been played, and what a reward model is taught of it.
+
+A play is a context and, for every phase, an arm, the training loss before it and the reward after it. The target of
+phase p is r_p + gamma r_{p+1} + gamma^2 r_{p+2} + ...: what the choice in p leads to. (Single: the arm, and the last
+phase's reward.) Contexts are scaled by their known box to [0, 1]. The loss has no box, so its logarithm is scaled by
+the range seen in the finished plays; a loss that is not finite (a phase that diverged) counts as the largest one
+seen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from metalic.bandit.settings import LossContext
+from metalic.errors import BanditError
+
+NARROWEST = 0.01  # of the larger of one and the largest value: a narrower range of losses is widened to this
+MARGIN = 0.5  # a scaled loss goes no further than this beyond the range seen
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A phase of a play: the arm (0/1 for each condition), the reward after it, the training loss before it.
+
+    The reward is None while the phase runs; the loss is None in the first phase, where there is none.
+    """
+
+    arm: Sequence[int]
+    reward: float | None = None
+    loss: float | None = None
+
+
+@dataclass(frozen=True)
+class Play:
+    """A context and the phases played in it so far, in order."""
+
+    context: Sequence[float]
+    phases: Sequence[Phase]
+
+
+def target(rewards: Sequence[float], gamma: float) -> float:
+    """r_0 + gamma (r_1 + gamma (r_2 + ...))."""
+    value = 0.0
+    for reward in reversed(rewards):
+        value = reward + gamma * value
+    return value
+
+
+@dataclass(frozen=True)
+class Box:
+    """The known range of every context dimension; a dimension of width zero is scaled to zero."""
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.low) != len(self.high):
+            raise BanditError(f"low has {len(self.low)} context dimensions and high {len(self.high)}; they must agree")
+        for j, (low, high) in enumerate(zip(self.low, self.high, strict=True)):
+            if not (np.isfinite(low) and np.isfinite(high) and low <= high):
+                raise BanditError(
+                    f"context dimension {j} has the range [{low}, {high}]; it must be finite, low <= high"
+                )
+
+    def scale(self, context: Sequence[float]) -> Float[np.ndarray, "d"]:
+        """A context in units of its box."""
+        values = np.asarray(context, float)
+        if values.shape != (len(self.low),):
+            raise BanditError(f"a context has {len(self.low)} values, not {list(np.shape(context))}: {context!r}")
+        if not np.isfinite(values).all():
+            raise BanditError(f"a context must be finite, not {context!r}")
+        low, high = np.asarray(self.low), np.asarray(self.high)
+        return (values - low) / np.where(high > low, high - low, 1.0)
+
+
+@dataclass(frozen=True)
+class LossScale:
+    """How the training loss becomes a context: by its logarithm or raw, and the range that is [0, 1]."""
+
+    how: LossContext
+    low: float = 0.0
+    high: float = 1.0
+
+    @classmethod
+    def seen(cls, how: LossContext, losses: Sequence[float]) -> "LossScale":
+        """The scale of the losses of finished plays."""
+        values = cls(how).transform(losses)
+        values = values[np.isfinite(values)]
+        if not len(values):
+            return cls(how)
+        low, high = float(values.min()), float(values.max())
+        return cls(how, low, max(high, low + NARROWEST * max(1.0, abs(high))))
+
+    def transform(self, losses: Sequence[float]) -> Float[np.ndarray, "n"]:
+        values = np.asarray(losses, float)
+        if self.how != "log":
+            return values
+        return np.log10(np.maximum(values, 1e-300))  # a NaN stays one
+
+    def scale(self, losses: Sequence[float]) -> Float[np.ndarray, "n k"]:
+        """One column of scaled losses; no column if the loss is not a context."""
+        if self.how == "none":
+            return np.zeros((len(losses), 0))
+        scaled = (self.transform(losses) - self.low) / (self.high - self.low)
+        scaled = np.where(np.isfinite(scaled), scaled, 1.0)
+        return np.clip(scaled, -MARGIN, 1 + MARGIN)[:, None]

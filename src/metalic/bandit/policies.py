@@ -1,0 +1,147 @@
+"""Policies: from what is believed of every arm to the arm that is played.
+
+A belief is a Gaussian over the rewards of all arms in one context, mean mu and deviation sigma. A policy gives each
+arm a score, and the arm of the largest score is played; arms whose scores agree up to rounding are drawn from at
+random. UCB: mu + sqrt(c_t) sigma, with a constant c (the paper's experiments: 1) or the theorem's c_t = 2 log(2^s
+pi^2 t^2 / (6 delta)), under which the regret is sub-linear with probability 1 - delta. Thompson: a draw from the
+belief, each arm on its own as the paper's algorithm prints it, or all arms jointly, which is what the paper's proof
+speaks of. Greedy: mu, to recommend. While plays are in flight UCB lets them lower sigma (GP-BUCB), so that a batch
+spreads; Thompson's draws spread by themselves. All randomness comes from the generator passed in.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal, final
+
+import numpy as np
+from jaxtyping import Float
+from scipy.linalg import eigh
+
+from metalic.errors import BanditError
+
+TIE = 1e-9  # scores closer than this share of the largest deviation are equal
+LARGEST_JOINT = 2048  # arms whose joint covariance is still drawn from
+
+Vector = Float[np.ndarray, "m"]
+
+
+@dataclass(frozen=True, eq=False)
+class Belief:
+    """The Gaussian posterior over all m arms in one context; the covariance is computed only if a policy asks."""
+
+    mean: Vector
+    std: Vector
+    covariance: Callable[[], Float[np.ndarray, "m m"]]
+
+
+class Policy(ABC):
+    """A rule that scores arms; final subclasses are frozen dataclasses of plain values."""
+
+    name: ClassVar[str]
+    needs_model: ClassVar[bool] = True  # False: the scores do not look at the belief
+    counts_pending: ClassVar[bool] = False  # True: plays in flight lower the deviation that it sees
+
+    @abstractmethod
+    def scores(self, belief: Belief, play: int, rng: np.random.Generator) -> Vector:
+        """A score per arm for play number 1, 2, ...; the largest is played."""
+
+    def choose(self, belief: Belief, play: int, rng: np.random.Generator) -> int:
+        """The index of the arm to play; ties are broken at random."""
+        scores = self.scores(belief, play, rng)
+        best = np.flatnonzero(scores >= scores.max() - TIE * belief.std.max())
+        return int(rng.choice(best))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {"name": self.name, **asdict(self)}  # type: ignore[call-overload]
+
+    @staticmethod
+    def from_dict(values: dict[str, Any]) -> "Policy":
+        """The policy that `to_dict` wrote."""
+        options = dict(values)
+        name = options.pop("name", None)
+        if name not in POLICIES:
+            raise BanditError(f"unknown policy {name!r}; choose one of {', '.join(sorted(POLICIES))}")
+        try:
+            return POLICIES[name](**options)
+        except TypeError as error:
+            raise BanditError(f"policy {name!r} cannot be made from {options}: {error}") from error
+
+
+@final
+@dataclass(frozen=True)
+class UCB(Policy):
+    """Upper confidence bound, with c a constant or 'theorem' (then delta is the probability that the bound fails)."""
+
+    c: float | Literal["theorem"] = 1.0
+    delta: float = 0.1
+
+    name: ClassVar[str] = "ucb"
+    counts_pending: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if isinstance(self.c, str):
+            if self.c != "theorem":
+                raise BanditError(f"UCB's c is a number or 'theorem', not {self.c!r}")
+        elif not (np.isfinite(self.c) and self.c >= 0):
+            raise BanditError(f"UCB's c must be a finite number, zero or more, not {self.c!r}")
+        if not 0 < self.delta < 1:
+            raise BanditError(f"UCB's delta is a probability between 0 and 1, not {self.delta!r}")
+
+    def coefficient(self, play: int, arms: int) -> float:
+        """c_t for play t and `arms` = 2^s arms."""
+        if self.c == "theorem":
+            return float(2 * np.log(arms * np.pi**2 * play**2 / (6 * self.delta)))
+        return float(self.c)
+
+    def scores(self, belief: Belief, play: int, rng: np.random.Generator) -> Vector:
+        return belief.mean + np.sqrt(self.coefficient(play, len(belief.mean))) * belief.std
+
+
+@final
+@dataclass(frozen=True)
+class Thompson(Policy):
+    """Thompson sampling: a draw per arm, or (joint) one draw of the whole reward function."""
+
+    joint: bool = False
+
+    name: ClassVar[str] = "thompson"
+
+    def scores(self, belief: Belief, play: int, rng: np.random.Generator) -> Vector:
+        m = len(belief.mean)
+        normal = rng.standard_normal(m)
+        if not self.joint:
+            return belief.mean + belief.std * normal
+        if m > LARGEST_JOINT:
+            raise BanditError(
+                f"joint Thompson sampling takes at most {LARGEST_JOINT} arms (11 conditions), not {m}; use joint=False"
+            )
+        values, vectors = eigh(belief.covariance(), driver="evd")
+        return belief.mean + vectors @ (np.sqrt(np.maximum(values, 0.0)) * normal)
+
+
+@final
+@dataclass(frozen=True)
+class Random(Policy):
+    """Every arm with the same probability."""
+
+    name: ClassVar[str] = "random"
+    needs_model: ClassVar[bool] = False
+
+    def scores(self, belief: Belief, play: int, rng: np.random.Generator) -> Vector:
+        return np.zeros_like(belief.mean)
+
+
+@final
+@dataclass(frozen=True)
+class Greedy(Policy):
+    """The largest posterior mean."""
+
+    name: ClassVar[str] = "greedy"
+
+    def scores(self, belief: Belief, play: int, rng: np.random.Generator) -> Vector:
+        return belief.mean
+
+
+POLICIES: dict[str, type[Policy]] = {policy.name: policy for policy in (UCB, Thompson, Random, Greedy)}

@@ -1,0 +1,83 @@
+"""The two bandits of the paper as plain settings, to be kept with a study and read back.
+
+Single: one set of conditions for the whole training, one reward model, target = the reward at the end. Sequential: a
+set for each training phase and a reward model for each; the target of a phase is its own reward plus gamma times the
+target of the phase after it (paper, eq. of r_1), and every phase but the first also sees the training loss.
+"""
+
+import math
+from abc import ABC
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Literal, final, get_args
+
+from metalic.bandit.policies import UCB, Policy
+from metalic.errors import BanditError
+
+LossContext = Literal["log", "raw", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(ABC):
+    """What both bandits share: the policy, the kernel's name, and how many uniformly random plays come first."""
+
+    policy: Policy = field(default_factory=UCB)
+    kernel: str = "additive"
+    random_plays: int = 5
+
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.policy, Policy):
+            raise BanditError(f"policy must be UCB(), Thompson(), Random() or Greedy(), not {self.policy!r}")
+        if not isinstance(self.kernel, str):
+            raise BanditError(f"kernel must be a name such as 'additive' or 'paper', not {self.kernel!r}")
+        if isinstance(self.random_plays, bool) or not isinstance(self.random_plays, int) or self.random_plays < 0:
+            raise BanditError(f"random_plays must be a whole number, zero or more, not {self.random_plays!r}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {"name": self.name, **values, "policy": self.policy.to_dict()}
+
+    @staticmethod
+    def from_dict(values: dict[str, Any]) -> "Settings":
+        """The settings that `to_dict` wrote."""
+        options = dict(values)
+        name = options.pop("name", None)
+        if name not in SETTINGS:
+            raise BanditError(f"unknown bandit {name!r}; choose one of {', '.join(sorted(SETTINGS))}")
+        if "policy" in options:
+            options["policy"] = Policy.from_dict(options["policy"])
+        try:
+            return SETTINGS[name](**options)
+        except TypeError as error:
+            raise BanditError(f"bandit {name!r} cannot be made from {options}: {error}") from error
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Single(Settings):
+    """One set of conditions for the whole training."""
+
+    name: ClassVar[str] = "single"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Sequential(Settings):
+    """A set of conditions for every phase; gamma discounts later phases, `loss_context` says how the loss is seen."""
+
+    gamma: float = 0.9
+    loss_context: LossContext = "log"
+
+    name: ClassVar[str] = "sequential"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (isinstance(self.gamma, int | float) and math.isfinite(self.gamma) and self.gamma >= 0):
+            raise BanditError(f"gamma must be a finite number, zero or more, not {self.gamma!r}")
+        if self.loss_context not in get_args(LossContext):
+            raise BanditError(f"loss_context must be 'log', 'raw' or 'none', not {self.loss_context!r}")
+
+
+SETTINGS: dict[str, type[Settings]] = {Single.name: Single, Sequential.name: Sequential}

@@ -1,0 +1,43 @@
+"""Adam, full batch, from optax."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import optax
+from jaxtyping import Array, Float
+
+from ...errors import ScheduleError
+from ..loss import value_and_gradient
+from ..problem import Problem
+from .base import Optimizer, Progress, status_of, unevaluated
+
+
+@dataclass(frozen=True)
+class Adam(Optimizer):
+    """Adam with a constant rate, or one that falls to `final_rate` along a cosine over `decay` iterations."""
+
+    rate: float = 1e-3
+    final_rate: float | None = None
+    decay: int = 1000
+
+    name = "adam"
+    chunk = 250
+
+    def __post_init__(self) -> None:
+        if not self.rate > 0:
+            raise ScheduleError(f"Adam's rate is a positive number, not {self.rate!r}")
+
+    @property
+    def _transform(self) -> optax.GradientTransformation:
+        if self.final_rate is None:
+            return optax.adam(self.rate)
+        return optax.adam(optax.cosine_decay_schedule(self.rate, self.decay, self.final_rate / self.rate))
+
+    def init(self, problem: Problem, theta: Float[Array, "K P"]) -> Progress:
+        return unevaluated(theta, self._transform.init(theta))
+
+    def step(self, problem: Problem, state: Progress) -> Progress:
+        loss, gradient = value_and_gradient(problem, state.theta)
+        updates, inner = self._transform.update(gradient, state.inner, state.theta)
+        return Progress(optax.apply_updates(state.theta, updates), loss, status_of(loss), inner)

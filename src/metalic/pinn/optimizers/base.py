@@ -1,0 +1,112 @@
+"""What an optimizer is: `init` makes a state, `step` advances it by one iteration; the state says when it is done.
+
+States are pytrees and every state has the fields of `Progress`. `advance` runs many steps as one compiled program.
+An optimizer is a frozen dataclass of plain numbers; equal ones share their compiled programs.
+"""
+
+from __future__ import annotations
+
+import abc
+from enum import IntEnum
+from functools import partial
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from ..problem import Problem
+
+
+class Status(IntEnum):
+    """Why a run stopped; failures are values, not exceptions."""
+
+    RUNNING = 0
+    GRADIENT = 1
+    CHANGE = 2
+    STALLED = 3
+    DIVERGED = 4
+
+    @property
+    def reason(self) -> str:
+        return {
+            Status.RUNNING: "budget used up",
+            Status.GRADIENT: "gradient below tolerance",
+            Status.CHANGE: "change below tolerance",
+            Status.STALLED: "no further descent",
+            Status.DIVERGED: "diverged (loss not finite)",
+        }[self]
+
+
+class Progress(eqx.Module):
+    """What every state has."""
+
+    theta: Float[Array, "K P"]
+    loss: Float[Array, ""]
+    status: Int[Array, ""]
+    inner: Any  # what the optimizer keeps for itself
+
+
+class Optimizer(abc.ABC):
+    """The interface. `chunk` is how many iterations go by between two reports."""
+
+    name: str = ""
+    chunk: int = 100
+
+    @abc.abstractmethod
+    def init(self, problem: Problem, theta: Float[Array, "K P"]) -> Progress:
+        """The state at the start."""
+
+    @abc.abstractmethod
+    def step(self, problem: Problem, state: Progress) -> Progress:
+        """One iteration."""
+
+    def resume(self, problem: Problem, state: Progress) -> Progress:
+        """The state after the problem's points have changed under it; keeps what it has learned of the landscape."""
+        return unevaluated(state.theta, state.inner)
+
+
+def unevaluated(theta: Float[Array, "K P"], inner: Any) -> Progress:
+    """A state whose loss the first step will compute (a program that only evaluates would double compilation)."""
+    return Progress(theta, jnp.asarray(jnp.inf, theta.dtype), jnp.asarray(int(Status.RUNNING)), inner)
+
+
+def status_of(loss: Float[Array, ""], *tests: tuple[Status, Any]) -> Int[Array, ""]:
+    """DIVERGED if the loss is not finite, else the first test that holds, else RUNNING."""
+    status = jnp.asarray(int(Status.RUNNING))
+    for code, holds in reversed(tests):
+        status = jnp.where(holds, int(code), status)
+    return jnp.where(jnp.isfinite(loss), status, int(Status.DIVERGED))
+
+
+@partial(jax.jit, static_argnums=0)
+def start(optimizer: Optimizer, problem: Problem, theta: Float[Array, "K P"]) -> Progress:
+    return _strongly_typed(optimizer.init(problem, theta))
+
+
+@partial(jax.jit, static_argnums=0)
+def restart(optimizer: Optimizer, problem: Problem, state: Progress) -> Progress:
+    return _strongly_typed(optimizer.resume(problem, state))
+
+
+def _strongly_typed(state: Progress) -> Progress:
+    """A state like those that come out of a loop: a weak type would make `advance` compile twice."""
+    return jax.tree.map(lambda leaf: jax.lax.convert_element_type(leaf, jnp.asarray(leaf).dtype), state)
+
+
+@partial(jax.jit, static_argnums=0)
+def advance(
+    optimizer: Optimizer, problem: Problem, state: Progress, iterations: Int[Array, ""]
+) -> tuple[Progress, Int[Array, ""]]:
+    """Up to so many steps, fewer if the status changes; also how many were done."""
+
+    def going_on(carry: tuple[Progress, Int[Array, ""]]) -> Array:
+        state, done = carry
+        return (done < iterations) & (state.status == int(Status.RUNNING))
+
+    def once(carry: tuple[Progress, Int[Array, ""]]) -> tuple[Progress, Int[Array, ""]]:
+        state, done = carry
+        return _strongly_typed(optimizer.step(problem, state)), done + 1
+
+    return jax.lax.while_loop(going_on, once, (state, jnp.zeros_like(iterations)))

@@ -1,0 +1,76 @@
+"""L-BFGS with a strong-Wolfe line search, from optax, the whole iteration in one program.
+
+The line search keeps value and gradient of the point it accepts, so that an iteration costs about one evaluation of
+both. Tolerances are those of common implementations: the largest entry of the gradient, and the largest entry of the
+step or the change of the loss.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float
+
+from ..loss import value, value_and_gradient
+from ..problem import Problem
+from .base import Optimizer, Progress, Status, status_of
+
+
+@dataclass(frozen=True)
+class LBFGS(Optimizer):
+    history: int = 50
+    gradient_tolerance: float = 1e-6
+    change_tolerance: float = 1e-9
+    line_search_steps: int = 25
+
+    name = "lbfgs"
+    chunk = 100
+
+    @property
+    def _transform(self) -> optax.GradientTransformationExtraArgs:
+        search = optax.scale_by_zoom_linesearch(self.line_search_steps, initial_guess_strategy="one")
+        return optax.lbfgs(memory_size=self.history, linesearch=search)
+
+    def init(self, problem: Problem, theta: Float[Array, "K P"]) -> Progress:
+        loss, gradient = value_and_gradient(problem, theta)
+        small = jnp.max(jnp.abs(gradient)) <= self.gradient_tolerance
+        inner = (self._transform.init(theta), gradient)
+        return Progress(theta, loss, status_of(loss, (Status.GRADIENT, small)), inner)
+
+    def resume(self, problem: Problem, state: Progress) -> Progress:
+        """The history belongs to the old points: begin anew."""
+        return self.init(problem, state.theta)
+
+    def step(self, problem: Problem, state: Progress) -> Progress:
+        objective = _objective(problem)
+        inner, gradient = state.inner
+        updates, inner = self._transform.update(
+            gradient, inner, state.theta, value=state.loss, grad=gradient, value_fn=objective
+        )
+        theta = optax.apply_updates(state.theta, updates)
+        loss, gradient = optax.tree.get(inner, "value"), optax.tree.get(inner, "grad")
+        largest_step = jnp.max(jnp.abs(updates))
+        status = status_of(
+            loss,
+            (Status.GRADIENT, jnp.max(jnp.abs(gradient)) <= self.gradient_tolerance),
+            (Status.STALLED, largest_step == 0),
+            (Status.CHANGE, (largest_step <= self.change_tolerance) | (abs(loss - state.loss) < self.change_tolerance)),
+        )
+        return Progress(theta, loss, status, (inner, gradient))
+
+
+def _objective(problem: Problem):  # type: ignore[no-untyped-def]
+    """The loss as a function whose derivative is `value_and_gradient`'s."""
+
+    @jax.custom_vjp
+    def objective(theta: Float[Array, "K P"]) -> Float[Array, ""]:
+        return value(problem, theta)
+
+    def backward(gradient: Float[Array, "K P"], cotangent: Float[Array, ""]) -> tuple[Float[Array, "K P"]]:
+        return (gradient * cotangent,)
+
+    objective.defvjp(lambda theta: value_and_gradient(problem, theta), backward)
+    return objective

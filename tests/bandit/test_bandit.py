@@ -1,0 +1,255 @@
+"""Decisions, recommendations and effects from histories."""
+
+import pickle
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from problems import ARMS, S, history, sequential, single
+
+from metalic.bandit import UCB, Bandit, Greedy, Phase, Play, Random, Sequential, Single, Thompson, all_arms
+from metalic.bandit.history import Box, LossScale, target
+from metalic.errors import BanditError
+
+HERE = (3.0, 0.5)
+
+
+def test_arms_are_numbered_by_their_bits():
+    arms = all_arms(9)
+    assert arms.shape == (512, 9)
+    np.testing.assert_array_equal(arms @ 2 ** np.arange(9), np.arange(512))
+    assert not arms[0].any()  # the empty set is an arm
+
+
+def test_targets_by_hand():
+    """Two phases, gamma 0.9: r1 + 0.9 r2, then r2. Three: r1 + 0.9 r2 + 0.81 r3."""
+    arm = (0,) * S
+    plays = [
+        Play((0, 0), (Phase(arm, 1.0), Phase(arm, 2.0, 0.1))),
+        Play((5, 0), (Phase(arm, -1.0), Phase(arm, 0.5, 0.01))),
+    ]
+    learned = sequential().learn(plays)
+    np.testing.assert_allclose(learned.model(0).reward, [1 + 0.9 * 2, -1 + 0.9 * 0.5])
+    np.testing.assert_allclose(learned.model(1).reward, [2.0, 0.5])
+    np.testing.assert_allclose(learned.model(0).context, [[0, 0.5], [0.5, 0.5]])
+    np.testing.assert_allclose(learned.model(1).context, [[0, 0.5, 1.0], [0.5, 0.5, 0.0]])  # log loss, range seen
+    three = [Play((0, 0), (Phase(arm, 1.0), Phase(arm, 2.0, 0.1), Phase(arm, 4.0, 0.2)))]
+    models = [sequential(3, gamma=0.5).learn(three).model(p).reward[0] for p in range(3)]
+    np.testing.assert_allclose(models, [1 + 0.5 * 2 + 0.25 * 4, 2 + 0.5 * 4, 4])
+    assert target([3.0], 0.9) == 3.0
+
+
+def test_single_learns_from_the_last_reward():
+    plays = history(6, phases=2)
+    bandit = replace(single(), phases=2)
+    np.testing.assert_allclose(bandit.learn(plays).model().reward, [play.phases[1].reward for play in plays])
+    unfinished = [replace(p, phases=(replace(p.phases[0], reward=None), p.phases[1])) for p in plays]
+    assert bandit.learn(unfinished).recommend(HERE) == bandit.learn(plays).recommend(HERE)
+
+
+def test_three_phases_decide_and_recommend():
+    learned = sequential(3).learn(history(20, phases=3))
+    for phase in range(3):
+        decision = learned.decide(HERE, play=21, key=1, phase=phase, loss=0.3 if phase else None)
+        assert len(decision.arm) == S
+    ranked = learned.recommend(HERE, top=4)
+    assert [len(choices) for choices in ranked] == [4, 4, 4]
+    assert all(a.mean >= b.mean for choices in ranked for a, b in pairwise(choices))
+
+
+def test_the_first_plays_are_random_then_the_model_speaks():
+    learned = single().learn(history(30))
+    assert learned.decide(HERE, play=5, key=0).mean is None
+    assert len({learned.decide(HERE, play=5, key=k).index for k in range(40)}) > 10
+    sixth = [learned.decide(HERE, play=6, key=k) for k in range(5)]
+    assert len({d.index for d in sixth}) == 1
+    assert sixth[0].std > 0
+
+
+@pytest.mark.parametrize("policy", [UCB(), Thompson(), Thompson(joint=True), Random(), Greedy()])
+def test_decisions_follow_from_rows_and_key(policy):
+    plays = history(12, phases=2)
+
+    def decide(key):
+        return sequential(policy=policy).learn(list(plays)).decide(HERE, play=13, key=(9, key), phase=1, loss=0.2)
+
+    assert decide(1) == decide(1)
+    if isinstance(policy, Thompson | Random):
+        assert len({decide(key).index for key in range(20)}) > 3
+
+
+def test_a_learned_bandit_can_be_sent_away():
+    learned = sequential().learn(history(10, phases=2))
+    decision = learned.decide(HERE, play=11, key=0, phase=1, loss=0.1)
+    sent = pickle.dumps(learned)
+    assert len(sent) < 10_000
+    assert pickle.loads(sent).decide(HERE, play=11, key=0, phase=1, loss=0.1) == decision
+
+
+def test_ucb_counts_plays_in_flight_and_thompson_does_not():
+    learned = single(policy=UCB(c=100.0)).learn(history(10))
+    alone = learned.decide(HERE, play=11, key=0)
+    flying = [Play(HERE, (Phase(alone.arm),))]
+    other = learned.decide(HERE, play=12, key=0, pending=flying)
+    assert other.index != alone.index
+    same = single(policy=Thompson()).learn(history(10))
+    assert same.decide(HERE, play=11, key=0, pending=flying) == same.decide(HERE, play=11, key=0)
+
+
+def test_pending_plays_shrink_the_deviation_only():
+    learned = single(policy=Greedy()).learn(history(10))
+    arm = learned.decide(HERE, play=11, key=0).arm
+    flying = [Play(HERE, (Phase(arm),))]
+    before, after = learned._belief(HERE, 0, None, ()), learned._belief(HERE, 0, None, flying)
+    np.testing.assert_allclose(after.mean, before.mean, atol=1e-12)
+    assert (after.std < before.std).all()
+    phase_two = sequential().learn(history(10, phases=2))
+    np.testing.assert_array_equal(  # a play in its first phase has chosen nothing in the second
+        phase_two._belief(HERE, 1, 0.2, flying).std, phase_two._belief(HERE, 1, 0.2, ()).std
+    )
+
+
+def test_recommendation_is_the_largest_mean():
+    learned = single().learn(history(40))
+    (ranked,) = learned.recommend(HERE, top=16)
+    means = learned._belief(HERE, 0, None, ()).mean
+    assert [c.index for c in ranked] == list(np.argsort(-means))
+    assert ranked[0].arm == (0, 0, 1, 1)  # the truth: weights -1, -1/3, 1/3, 1
+    assert ranked[0].index == 12
+
+
+def test_an_unknown_loss_is_that_of_the_nearest_plays():
+    arm, other = (0,) * S, (1,) * S
+    near = [Play(HERE, (Phase(arm, 0.0), Phase(arm, 0.0, loss))) for loss in (0.1, 0.2, 0.3, 0.4, 0.5) * 2]
+    far = [Play((10, -1), (Phase(other, 0.0), Phase(arm, 0.0, 50.0))) for _ in range(20)]
+    learned = sequential().learn(far + near)
+    assert learned.expected_loss(HERE, 1, arm) == pytest.approx(0.3)
+    assert learned.expected_loss((10, -1), 1, other) == pytest.approx(50.0)
+    given = learned.recommend(HERE, losses=(None, 0.3), top=2)
+    assert given == learned.recommend(HERE, top=2)
+    assert learned.recommend(HERE, losses=(None, 50.0), top=2)[1] != given[1]
+
+
+def test_effects_are_differences_of_means():
+    learned = single().learn(history(40))
+    effects = learned.effects(HERE)
+    belief = learned._belief(HERE, 0, None, ())
+    for i in range(S):
+        on = ARMS[:, i] == 1
+        assert effects.mean[i] == pytest.approx(belief.mean[on].mean() - belief.mean[~on].mean(), abs=1e-10)
+        weights = np.where(on, 1, -1) / on.sum()
+        assert effects.std[i] == pytest.approx(np.sqrt(weights @ belief.covariance() @ weights), abs=1e-8)
+    np.testing.assert_allclose(effects.mean, np.linspace(-1, 1, S), atol=0.2)  # the truth
+    assert sequential().learn(history(12, phases=2)).effects(HERE, phase=1).mean.shape == (S,)
+
+
+@pytest.mark.parametrize("kernel", ["paper", "additive"])
+@pytest.mark.parametrize(
+    "plays",
+    [
+        [],
+        history(1),
+        [replace(play, context=HERE) for play in history(12)],
+        [replace(p, phases=(replace(p.phases[0], reward=-1.5),)) for p in history(12)],
+        [Play(HERE, (Phase((1, 0, 1, 0), r),)) for r in (1.0, 1.0, 1.0, 1.0 + 1e-15)],
+        [replace(p, phases=(replace(p.phases[0], reward=1e6 * p.phases[0].reward),)) for p in history(12)],
+    ],
+    ids=["none", "one", "one context", "one reward", "one point", "large"],
+)
+def test_degenerate_histories_work(plays, kernel):
+    learned = single(kernel=kernel, random_plays=0).learn(plays)
+    decision = learned.decide(HERE, play=1, key=0)
+    assert np.isfinite([decision.mean, decision.std]).all()
+    assert decision.std > 0
+    assert np.isfinite(learned.effects(HERE).mean).all()
+
+
+def test_degenerate_boxes_work():
+    plays = [Play((2.0, y), (Phase((0, 1, 0, 1), y),)) for y in (0.1, 0.5, 0.9)]
+    bandit = Bandit(settings=Single(random_plays=0), conditions=S, low=(2.0, 0.0), high=(2.0, 1.0))
+    assert np.isfinite(bandit.learn(plays).decide((2.0, 0.3), play=4, key=0).mean)
+    no_context = Bandit(settings=Single(random_plays=0), conditions=S, low=(), high=())
+    plays = [Play((), (Phase((0, 1, 0, 1), y),)) for y in (0.1, 0.5, 0.9)]
+    assert np.isfinite(no_context.learn(plays).decide((), play=4, key=0).mean)
+
+
+def test_losses_are_scaled_by_the_range_seen():
+    scale = LossScale.seen("log", [1e-4, 1e-2, float("nan"), float("inf")])
+    np.testing.assert_allclose(scale.scale([1e-4, 1e-3, 1e-2])[:, 0], [0, 0.5, 1])
+    np.testing.assert_allclose(scale.scale([float("nan"), float("inf")])[:, 0], 1.0)  # diverged: the largest seen
+    np.testing.assert_allclose(scale.scale([1e-30, 1e30, 0.0])[:, 0], [-0.5, 1.5, -0.5])
+    for losses in ([], [0.1], [0.1, 0.1], [float("nan")], [0.0]):
+        assert np.isfinite(LossScale.seen("log", losses).scale([0.1, 0.0, float("inf")])).all()
+    assert LossScale.seen("none", [1.0]).scale([1.0, 2.0]).shape == (2, 0)
+    np.testing.assert_allclose(LossScale.seen("raw", [1.0, 3.0]).scale([2.0])[:, 0], 0.5)
+
+
+def test_without_loss_context_no_loss_is_needed():
+    plays = [replace(p, phases=(p.phases[0], replace(p.phases[1], loss=None))) for p in history(8, phases=2)]
+    learned = sequential(loss_context="none").learn(plays)
+    assert learned.decide(HERE, play=9, key=0, phase=1).mean is not None
+    assert learned.model(1).context.shape == (8, 2)
+
+
+def test_many_conditions_are_decided_in_chunks():
+    plays = history(12, s=14)
+    decision = single(s=14).learn(plays).decide(HERE, play=13, key=0)
+    assert len(decision.arm) == 14
+
+
+def bad_reward(value):
+    return lambda: single().learn([Play(HERE, (Phase((0,) * S, value),))])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (bad_reward(float("nan")), "play 0 of the history has the reward nan.*must be finite"),
+        (bad_reward(float("inf")), "must be finite"),
+        (bad_reward(None), "reward None"),
+        (lambda: single().learn([Play(HERE, (Phase((0, 2, 0, 0), 1.0),))]), "4 zeros and ones"),
+        (lambda: single().learn([Play(HERE, (Phase((0, 1), 1.0),))]), "4 zeros and ones"),
+        (lambda: single().learn([Play((1.0,), (Phase((0,) * S, 1.0),))]), "a context has 2 values"),
+        (lambda: single().learn(history(1, phases=2)), "has 2 phases, not 1"),
+        (lambda: sequential().learn(history(1)), "has 1 phases, not 2"),
+        (
+            lambda: sequential().learn([Play(HERE, (Phase((0,) * S, 1.0), Phase((0,) * S, 1.0)))]),
+            "no loss before phase 1",
+        ),
+        (lambda: single().learn([]).decide((float("nan"), 0.0), play=1, key=0), "must be finite"),
+        (lambda: sequential().learn(history(3, phases=2)).decide(HERE, play=9, key=0, phase=1), "pass loss"),
+        (lambda: sequential().learn([]).model(2), "numbered 0 to 1, not 2"),
+        (lambda: single(s=17), "1 to 16 conditions.*not 17"),
+        (lambda: single(s=0), "1 to 16 conditions"),
+        (lambda: sequential(phases=0), "at least one phase"),
+        (lambda: Box((0.0,), (1.0, 2.0)), "must agree"),
+        (lambda: Box((2.0,), (1.0,)), "low <= high"),
+        (lambda: Bandit(settings=Single(), conditions=3, low=(0,), high=(float("inf"),)), "finite"),
+    ],
+)
+def test_bad_input_is_refused(make, message):
+    with pytest.raises(BanditError, match=message):
+        make()
+
+
+def test_settings_load_no_jax():
+    code = "import sys, metalic.bandit as b; b.Sequential(policy=b.UCB()).to_dict(); sys.exit('jax' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_sequential_defaults_work_end_to_end():
+    """Ten plays of two phases, each decided from the rows before it."""
+    bandit = Bandit(settings=Sequential(), conditions=3, low=(0,), high=(1,), phases=2)
+    plays: list[Play] = []
+    for t in range(1, 11):
+        learned, context = bandit.learn(plays), (t / 10,)
+        first = learned.decide(context, play=t, key=(0, t))
+        loss = 10.0 ** -sum(first.arm)
+        second = learned.decide(context, play=t, key=(0, t), phase=1, loss=loss)
+        phases = Phase(first.arm, float(sum(first.arm))), Phase(second.arm, float(second.arm[0]), loss)
+        plays.append(Play(context, phases))
+    best = bandit.learn(plays).recommend((0.5,), top=1)
+    assert best[1][0].arm[0] == 1

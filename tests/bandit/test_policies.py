@@ -1,0 +1,138 @@
+"""What each policy picks from a known belief."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from metalic.bandit import POLICIES, UCB, Greedy, Policy, Random, Sequential, Settings, Single, Thompson
+from metalic.bandit.policies import Belief
+from metalic.errors import BanditError
+
+RNG = np.random.default_rng
+
+
+def belief(mean, std, cov=None) -> Belief:
+    mean, std = np.asarray(mean, float), np.asarray(std, float)
+    return Belief(mean, std, lambda: np.diag(std**2) if cov is None else np.asarray(cov, float))
+
+
+def test_ucb_adds_deviation():
+    unsure = belief([0.0, 1.0, 0.5], [0.1, 0.1, 0.7])
+    assert UCB(c=0.0).choose(unsure, 1, RNG(0)) == 1
+    assert UCB().choose(unsure, 1, RNG(0)) == 2
+    np.testing.assert_allclose(UCB(c=4.0).scores(unsure, 1, RNG(0)), [0.2, 1.2, 1.9])  # sqrt(c) = 2
+
+
+def test_the_theorems_coefficient():
+    # 2 log(2^9 pi^2 t^2 / (6 delta)) at t = 7, delta = 0.05, with logarithms taken apart
+    expected = 2 * (9 * np.log(2) + 2 * np.log(np.pi) + 2 * np.log(7) - np.log(0.3))
+    policy = UCB(c="theorem", delta=0.05)
+    assert policy.coefficient(7, 2**9) == pytest.approx(expected, rel=1e-14)
+    wide = belief(np.zeros(512), np.ones(512))
+    np.testing.assert_allclose(policy.scores(wide, 7, RNG(0)), np.sqrt(expected))
+    assert policy.coefficient(8, 512) > policy.coefficient(7, 512)
+
+
+def test_greedy_takes_the_mean():
+    assert Greedy().choose(belief([0.0, 1.0, 0.5], [9, 0, 9]), 1, RNG(0)) == 1
+
+
+def test_thompson_draws_from_the_marginals():
+    draws = np.array([Thompson().scores(belief([1.0, -2.0], [0.5, 3.0]), 1, RNG(i)) for i in range(4000)])
+    np.testing.assert_allclose(draws.mean(0), [1.0, -2.0], atol=4 * 3.0 / 4000**0.5)
+    np.testing.assert_allclose(draws.std(0), [0.5, 3.0], rtol=0.05)
+    assert abs(np.corrcoef(draws.T)[0, 1]) < 0.06
+
+
+def test_joint_thompson_draws_from_the_covariance():
+    cov = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 0.25]])
+    sure = belief([0, 0, 0], np.sqrt(np.diag(cov)), cov)
+    draws = np.array([Thompson(joint=True).scores(sure, 1, RNG(i)) for i in range(4000)])
+    np.testing.assert_allclose(np.cov(draws.T), cov, atol=0.08)
+
+
+def test_joint_thompson_refuses_what_does_not_fit_in_memory():
+    with pytest.raises(BanditError, match="at most 2048 arms"):
+        Thompson(joint=True).scores(belief(np.zeros(4096), np.ones(4096)), 1, RNG(0))
+
+
+def test_random_is_uniform():
+    picks = [Random().choose(belief(np.arange(16.0), np.ones(16)), 1, RNG([7, i])) for i in range(3200)]
+    assert chisquare(np.bincount(picks, minlength=16)).pvalue > 0.01
+
+
+def test_ties_are_broken_at_random_and_only_ties():
+    tied = belief([1.0, 1.0 + 1e-13, 0.0, 1.0 - 1e-13], [1.0, 1.0, 1.0, 1.0])
+    picks = [UCB().choose(tied, 1, RNG(i)) for i in range(300)]
+    assert set(picks) == {0, 1, 3}
+    assert min(np.bincount(picks)[[0, 1, 3]]) > 70
+    assert {UCB().choose(belief([1.0, 1.0 + 1e-6], [1, 1]), 1, RNG(i)) for i in range(20)} == {1}
+
+
+def test_the_same_key_gives_the_same_arm():
+    broad = belief(np.zeros(64), np.ones(64))
+    for policy in (UCB(), Thompson(), Thompson(joint=True), Random(), Greedy()):
+        assert policy.choose(broad, 1, RNG([3, 1])) == policy.choose(broad, 1, RNG([3, 1]))
+        assert len({policy.choose(broad, 1, RNG([3, i])) for i in range(30)}) > 10
+
+
+@pytest.mark.parametrize("policy", [UCB(), UCB(c="theorem", delta=0.2), Thompson(joint=True), Random(), Greedy()])
+def test_conformance(policy):
+    """Every policy: a finite score per arm, its scores do not change the belief, a JSON round trip."""
+    seen = belief(np.linspace(-1, 1, 8), np.full(8, 0.3))
+    scores = policy.scores(seen, 5, RNG(0))
+    assert scores.shape == (8,)
+    assert np.isfinite(scores).all()
+    np.testing.assert_array_equal(seen.mean, np.linspace(-1, 1, 8))
+    assert Policy.from_dict(json.loads(json.dumps(policy.to_dict()))) == policy
+    assert POLICIES[policy.name] is type(policy)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Single(),
+        Single(policy=Thompson(joint=True), kernel="paper", random_plays=0),
+        Sequential(policy=UCB(c="theorem", delta=0.3), gamma=0.5, loss_context="none"),
+    ],
+)
+def test_settings_survive_json(settings):
+    assert Settings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
+
+
+def test_defaults_are_the_papers():
+    assert Sequential().to_dict() == {
+        "name": "sequential",
+        "policy": {"name": "ucb", "c": 1.0, "delta": 0.1},
+        "kernel": "additive",
+        "random_plays": 5,
+        "gamma": 0.9,
+        "loss_context": "log",
+    }
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: UCB(c=-1.0), "zero or more"),
+        (lambda: UCB(c=float("nan")), "zero or more"),
+        (lambda: UCB(c="theory"), "'theorem'"),
+        (lambda: UCB(delta=0.0), "between 0 and 1"),
+        (lambda: Single(policy="ucb"), "policy must be"),
+        (lambda: Single(random_plays=-1), "random_plays"),
+        (lambda: Sequential(gamma=float("inf")), "gamma"),
+        (lambda: Sequential(loss_context="square"), "loss_context"),
+        (
+            lambda: Policy.from_dict({"name": "ucd"}),
+            "unknown policy 'ucd'; choose one of greedy, random, thompson, ucb",
+        ),
+        (lambda: Policy.from_dict({"name": "ucb", "k": 1}), "cannot be made"),
+        (lambda: Settings.from_dict({"name": "triple"}), "choose one of sequential, single"),
+        (lambda: Settings.from_dict({"name": "single", "gamma": 1}), "cannot be made"),
+    ],
+)
+def test_bad_settings_are_refused(make, message):
+    with pytest.raises(BanditError, match=message):
+        make()
