@@ -31,11 +31,11 @@ def history(n: int, phases: int = 1, s: int = S, seed: int = 0) -> list[Play]:
 
 
 def single(s: int = S, **settings) -> Bandit:
-    return Bandit(settings=Single(**settings), conditions=s, low=(0, -1), high=(10, 1))
+    return Bandit(settings=Single(**settings), conditions=s, low=(0.0, -1.0), high=(10.0, 1.0))
 
 
 def sequential(phases: int = 2, s: int = S, **settings) -> Bandit:
-    return Bandit(settings=Sequential(**settings), conditions=s, low=(0, -1), high=(10, 1), phases=phases)
+    return Bandit(settings=Sequential(**settings), conditions=s, low=(0.0, -1.0), high=(10.0, 1.0), phases=phases)
 
 
 def numpy_kernel(name: str, values: dict[str, list[float]], x: np.ndarray, y: np.ndarray, d: int) -> np.ndarray:

@@ -28,15 +28,15 @@ def test_targets_by_hand():
     """Two phases, gamma 0.9: r1 + 0.9 r2, then r2. Three: r1 + 0.9 r2 + 0.81 r3."""
     arm = (0,) * S
     plays = [
-        Play((0, 0), (Phase(arm, 1.0), Phase(arm, 2.0, 0.1))),
-        Play((5, 0), (Phase(arm, -1.0), Phase(arm, 0.5, 0.01))),
+        Play((0.0, 0.0), (Phase(arm, 1.0), Phase(arm, 2.0, 0.1))),
+        Play((5.0, 0.0), (Phase(arm, -1.0), Phase(arm, 0.5, 0.01))),
     ]
     learned = sequential().learn(plays)
     np.testing.assert_allclose(learned.model(0).reward, [1 + 0.9 * 2, -1 + 0.9 * 0.5])
     np.testing.assert_allclose(learned.model(1).reward, [2.0, 0.5])
     np.testing.assert_allclose(learned.model(0).context, [[0, 0.5], [0.5, 0.5]])
     np.testing.assert_allclose(learned.model(1).context, [[0, 0.5, 1.0], [0.5, 0.5, 0.0]])  # log loss, range seen
-    three = [Play((0, 0), (Phase(arm, 1.0), Phase(arm, 2.0, 0.1), Phase(arm, 4.0, 0.2)))]
+    three = [Play((0.0, 0.0), (Phase(arm, 1.0), Phase(arm, 2.0, 0.1), Phase(arm, 4.0, 0.2)))]
     models = [sequential(3, gamma=0.5).learn(three).model(p).reward[0] for p in range(3)]
     np.testing.assert_allclose(models, [1 + 0.5 * 2 + 0.25 * 4, 2 + 0.5 * 4, 4])
     assert target([3.0], 0.9) == 3.0
@@ -124,10 +124,10 @@ def test_recommendation_is_the_largest_mean():
 def test_an_unknown_loss_is_that_of_the_nearest_plays():
     arm, other = (0,) * S, (1,) * S
     near = [Play(HERE, (Phase(arm, 0.0), Phase(arm, 0.0, loss))) for loss in (0.1, 0.2, 0.3, 0.4, 0.5) * 2]
-    far = [Play((10, -1), (Phase(other, 0.0), Phase(arm, 0.0, 50.0))) for _ in range(20)]
+    far = [Play((10.0, -1.0), (Phase(other, 0.0), Phase(arm, 0.0, 50.0))) for _ in range(20)]
     learned = sequential().learn(far + near)
     assert learned.expected_loss(HERE, 1, arm) == pytest.approx(0.3)
-    assert learned.expected_loss((10, -1), 1, other) == pytest.approx(50.0)
+    assert learned.expected_loss((10.0, -1.0), 1, other) == pytest.approx(50.0)
     given = learned.recommend(HERE, losses=(None, 0.3), top=2)
     assert given == learned.recommend(HERE, top=2)
     assert learned.recommend(HERE, losses=(None, 50.0), top=2)[1] != given[1]
@@ -222,12 +222,16 @@ def bad_reward(value):
         (lambda: single().learn([]).decide((float("nan"), 0.0), play=1, key=0), "must be finite"),
         (lambda: sequential().learn(history(3, phases=2)).decide(HERE, play=9, key=0, phase=1), "pass loss"),
         (lambda: sequential().learn([]).model(2), "numbered 0 to 1, not 2"),
+        (lambda: sequential().learn([]).decide(HERE, play=1, key=0, phase=2, loss=1.0), "numbered 0 to 1, not 2"),
+        (lambda: single().learn([]).effects(HERE, phase=1), "numbered 0 to 0, not 1"),
+        (lambda: single().learn([]).decide(HERE, play=0, key=0), "numbered from 1"),
+        (lambda: single().learn([]).decide(HERE, play=1, key=(0, -1)), "not negative"),
         (lambda: single(s=17), "1 to 16 conditions.*not 17"),
         (lambda: single(s=0), "1 to 16 conditions"),
         (lambda: sequential(phases=0), "at least one phase"),
         (lambda: Box((0.0,), (1.0, 2.0)), "must agree"),
         (lambda: Box((2.0,), (1.0,)), "low <= high"),
-        (lambda: Bandit(settings=Single(), conditions=3, low=(0,), high=(float("inf"),)), "finite"),
+        (lambda: Bandit(settings=Single(), conditions=3, low=(0.0,), high=(float("inf"),)), "finite"),
     ],
 )
 def test_bad_input_is_refused(make, message):
@@ -242,7 +246,7 @@ def test_settings_load_no_jax():
 
 def test_sequential_defaults_work_end_to_end():
     """Ten plays of two phases, each decided from the rows before it."""
-    bandit = Bandit(settings=Sequential(), conditions=3, low=(0,), high=(1,), phases=2)
+    bandit = Bandit(settings=Sequential(), conditions=3, low=(0.0,), high=(1.0,), phases=2)
     plays: list[Play] = []
     for t in range(1, 11):
         learned, context = bandit.learn(plays), (t / 10,)

@@ -7,7 +7,7 @@ from problems import ARMS, S, history, numpy_kernel, points, single
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import Kernel
 
-from metalic.bandit import Bandit, Learned, Phase, Play, Single, gp
+from metalic.bandit import Bandit, Phase, Play, Single, all_arms, gp
 from metalic.bandit.gp import GP, covariance, likelihood, log_marginal, pad, padded_size, train
 from metalic.bandit.kernel import KERNELS, Form, Hyperprior, RewardKernel, kernel_named, register
 from metalic.errors import BanditError
@@ -219,33 +219,32 @@ def test_a_kernel_is_added_by_one_class():
         single(kernel="flat")
 
 
-def additive_truth(b: float, h: np.ndarray) -> np.ndarray:
-    """Much of the reward is the context's alone, and the conditions' part is additive."""
-    return 1.5 * np.sin(10 * b) + h @ np.linspace(-0.6, 0.8, h.shape[1]) + 0.5 * (2 * b - 1) * h[:, 0]
+def additive_truth(b: float, weights: np.ndarray) -> np.ndarray:
+    """Rewards of all arms: much is the context's alone, some conditions matter, one of them by context."""
+    h = 2 * all_arms(len(weights)) - 1
+    return 3 * np.sin(15 * b) + h @ weights + 0.5 * (2 * b - 1) * h[:, 0]
+
+
+def regret_after_60_plays(kernel: str, seed: int) -> float:
+    """Of the recommended arm, over contexts, after 60 random plays."""
+    rng = np.random.default_rng(seed)
+    weights = 0.8 * rng.standard_normal(9) * (rng.random(9) < 0.5)
+    arms, plays = all_arms(9).astype(int), []
+    for _ in range(60):
+        b, i = rng.random(), rng.integers(512)
+        reward = additive_truth(b, weights)[i] + 0.3 * rng.standard_normal()
+        plays.append(Play((b,), (Phase(arms[i].tolist(), float(reward)),)))
+    learned = Bandit(settings=Single(kernel=kernel), conditions=9, low=(0.0,), high=(1.0,)).learn(plays)
+    losses = []
+    for b in np.linspace(0.05, 0.95, 10).tolist():
+        truth = additive_truth(b, weights)
+        losses.append(truth.max() - truth[learned.recommend((b,), top=1)[0][0].index])
+    return float(np.mean(losses))
 
 
 def test_additive_learns_an_additive_reward_from_fewer_plays():
-    s, rng = 6, np.random.default_rng(0)
-    arms = (np.arange(64)[:, None] >> np.arange(6) & 1).astype(int)
-    plays = []
-    for _ in range(60):
-        b, i = rng.random(), rng.integers(64)
-        reward = additive_truth(b, 2 * arms - 1)[i] + 0.3 * rng.standard_normal()
-        plays.append(Play((b,), (Phase(tuple(arms[i].tolist()), float(reward)),)))
-
-    def regret(learned: Learned) -> float:
-        losses = []
-        for b in np.linspace(0.02, 0.98, 12):
-            truth = additive_truth(b, 2 * arms - 1)
-            losses.append(truth.max() - truth[learned.recommend((b,), top=1)[0][0].index])
-        return float(np.mean(losses))
-
-    regrets = {
-        name: regret(Bandit(settings=Single(kernel=name), conditions=s, low=(0,), high=(1,)).learn(plays))
-        for name in NAMES
-    }
+    regrets = {name: np.mean([regret_after_60_plays(name, seed) for seed in range(4)]) for name in NAMES}
     assert regrets["additive"] < 0.5 * regrets["paper"]
-    assert regrets["additive"] < 0.1  # a random arm: 2.5
 
 
 def test_pad_marks_finished_and_pending():

@@ -151,8 +151,7 @@ class Learned:
 
     def model(self, phase: int = 0) -> GP:
         """The reward model of a phase (0 is the first)."""
-        if not 0 <= phase < self.bandit.decisions:
-            raise BanditError(f"phases are numbered 0 to {self.bandit.decisions - 1}, not {phase}")
+        self._check_phase(phase)
         if phase not in self._models:
             bandit, plays = self.bandit, self.history
             contexts, arms = self._points([(play.context, play.phases[phase]) for play in plays], phase)
@@ -176,6 +175,9 @@ class Learned:
         `key` decides all that is random; `loss` is the training loss before a later phase; `pending` are the plays in
         flight, of which those count that have chosen an arm in this phase.
         """
+        self._check_phase(phase)
+        if play < 1 or min(np.atleast_1d(key)) < 0:
+            raise BanditError(f"plays are numbered from 1 and keys are not negative; got play {play} and key {key}")
         settings = self.bandit.settings
         policy = settings.policy if play > settings.random_plays else Random()
         self._scaled(context, phase, loss)  # a random play, too, must have a context
@@ -206,6 +208,7 @@ class Learned:
 
     def effects(self, context: Sequence[float], *, phase: int = 0, loss: float | None = None) -> Effects:
         """How much each condition matters in a context, by the reward model of a phase."""
+        self._check_phase(phase)
         if loss is None and self.bandit.needs_loss(phase):
             before = self.recommend(context, top=1)[phase - 1][0].arm
             loss = self.expected_loss(context, phase, before)
@@ -226,6 +229,10 @@ class Learned:
         nearest = np.array(losses, float)[np.argsort(distances, kind="stable")[:NEAREST]]
         finite = nearest[np.isfinite(nearest)]
         return float(np.median(finite)) if len(finite) else 1.0
+
+    def _check_phase(self, phase: int) -> None:
+        if not 0 <= phase < self.bandit.decisions:
+            raise BanditError(f"phases are numbered 0 to {self.bandit.decisions - 1}, not {phase}")
 
     def _ranking(self, context: Sequence[float], phase: int, loss: float | None, top: int) -> tuple[Choice, ...]:
         belief = self._belief(context, phase, loss, ())

@@ -34,8 +34,9 @@ STARTS, REFINED = 8, 3  # fixed starts whose likelihoods are compared, and how m
 GRADIENTS, POLISH = 40, 20  # that the first search spends on each, and the second in all
 BOUND = 4.0  # hyperparameters stay within so many prior deviations of their prior median
 
-Matrix = Float[np.ndarray, "n k"]
-Vector = Float[np.ndarray, "n"]
+Contexts = Float[np.ndarray, "n d"]
+Arms = Float[np.ndarray, "n s"]
+Rewards = Float[np.ndarray, "finished"]
 
 
 class Data(NamedTuple):
@@ -56,7 +57,7 @@ def _rows(x: np.ndarray, size: int) -> np.ndarray:
     return np.concatenate([x, np.zeros((size - len(x), *x.shape[1:]))])
 
 
-def pad(context: Matrix, arm: Matrix, reward: Vector) -> Data:
+def pad(context: Contexts, arm: Arms, reward: Rewards) -> Data:
     """Data of a fixed size; points beyond the rewards given are pending."""
     n, done = len(context), len(reward)
     size = padded_size(n)
@@ -138,7 +139,7 @@ def _search(form: Form, data: Data) -> Float[np.ndarray, "p"]:
     return min((_descend(form, data, u, GRADIENTS) for u in starts), key=lambda end: end.fun).x
 
 
-def fit(form: Form, context: Matrix, arm: Matrix, reward: Vector) -> Float[np.ndarray, "p"]:
+def fit(form: Form, context: Contexts, arm: Arms, reward: Rewards) -> Float[np.ndarray, "p"]:
     """The theta of largest posterior density for standardised rewards: the same for the same data."""
 
     def part(size: int) -> Data:
@@ -220,7 +221,7 @@ def _chunks(*arrays: np.ndarray) -> list[tuple[np.ndarray, ...]]:
     return [tuple(x[i : i + CHUNK] for x in arrays) for i in range(0, len(arrays[0]), CHUNK)]
 
 
-def _standard(reward: Vector) -> tuple[float, float]:
+def _standard(reward: Rewards) -> tuple[float, float]:
     """Mean and deviation of the rewards; deviation one where they do not vary (rounding aside)."""
     if not len(reward):
         return 0.0, 1.0
@@ -238,9 +239,9 @@ class GP:
 
     form: Form
     theta: Float[np.ndarray, "p"]
-    context: Matrix
-    arm: Matrix
-    reward: Vector
+    context: Contexts
+    arm: Arms
+    reward: Rewards
 
     @cached_property
     def hyperparameters(self) -> dict[str, list[float]]:
@@ -268,7 +269,7 @@ class GP:
         with jax.enable_x64(True):
             return float(likelihood(covariance(self.form, self.theta, data), data))
 
-    def with_pending(self, context: Matrix, arm: Matrix) -> "GP":
+    def with_pending(self, context: Contexts, arm: Arms) -> "GP":
         """The same model with plays in flight."""
         if not len(context):
             return self
@@ -306,7 +307,7 @@ class GP:
         return center * weights.sum(axis=0) + scale * np.asarray(mean), scale**2 * np.asarray(cov)
 
 
-def train(form: Form, context: Matrix, arm: Matrix, reward: Vector) -> GP:
+def train(form: Form, context: Contexts, arm: Arms, reward: Rewards) -> GP:
     """Fit a reward model to finished plays; without any it is the prior at the hyperparameters' prior medians."""
     n = len(reward)
     if n == 0:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from metalic.bandit.settings import LossContext
 from metalic.errors import BanditError
 
 NARROWEST = 0.01  # of the larger of one and the largest value: a narrower range of losses is widened to this
@@ -79,12 +78,12 @@ class Box:
 class LossScale:
     """How the training loss becomes a context: by its logarithm or raw, and the range that is [0, 1]."""
 
-    how: LossContext
+    how: str
     low: float = 0.0
     high: float = 1.0
 
     @classmethod
-    def seen(cls, how: LossContext, losses: Sequence[float]) -> "LossScale":
+    def seen(cls, how: str, losses: Sequence[float]) -> "LossScale":
         """The scale of the losses of finished plays."""
         values = cls(how).transform(losses)
         values = values[np.isfinite(values)]

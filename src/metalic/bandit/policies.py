@@ -12,7 +12,7 @@ spreads; Thompson's draws spread by themselves. All randomness comes from the ge
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from jaxtyping import Float
@@ -74,7 +74,7 @@ class Policy(ABC):
 class UCB(Policy):
     """Upper confidence bound, with c a constant or 'theorem' (then delta is the probability that the bound fails)."""
 
-    c: float | Literal["theorem"] = 1.0
+    c: float | str = 1.0
     delta: float = 0.1
 
     name: ClassVar[str] = "ucb"

@@ -98,7 +98,7 @@ def largest_gain(K: Float[np.ndarray, "n n"], noise: float, plays: int) -> Curve
 def theorem_bound(gain: Float[np.ndarray, "*T"], arms: int, sigma0: float, delta: float) -> Float[np.ndarray, "*T"]:
     """sqrt(8 T c_T gain_T / log(1 + sigma0^-2)) along the last axis (paper, the step marked with a star)."""
     T = np.arange(1, gain.shape[-1] + 1)
-    c = np.array([UCB(c="theorem", delta=delta).coefficient(t, arms) for t in T])
+    c = np.array([UCB(c="theorem", delta=delta).coefficient(t, arms) for t in T.tolist()])
     return np.sqrt(8 * T * c * gain / np.log1p(sigma0**-2))
 
 
@@ -115,11 +115,11 @@ def simulate(
     """Play one function; the cumulative regret and information gain."""
     world = World(np.zeros(len(K)), K.copy(), sigma0**2)
     regret, gain = np.empty(len(contexts)), np.empty(len(contexts))
-    for t, context in enumerate(contexts):
+    for t, context in enumerate(contexts.tolist()):
         points = slice(context * arms, (context + 1) * arms)
         point = points.start + policy.choose(world.belief(points), t + 1, rng)
         regret[t] = f[points].max() - f[point]
-        gain[t] = world.observe(point, f[point] + noise[t])
+        gain[t] = world.observe(point, float(f[point] + noise[t]))
     return np.cumsum(regret), np.cumsum(gain)
 
 

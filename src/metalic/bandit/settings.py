@@ -8,12 +8,12 @@ target of the phase after it (paper, eq. of r_1), and every phase but the first 
 import math
 from abc import ABC
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Literal, final, get_args
+from typing import Any, ClassVar, final
 
 from metalic.bandit.policies import UCB, Policy
 from metalic.errors import BanditError
 
-LossContext = Literal["log", "raw", "none"]
+LOSS_CONTEXTS = ("log", "raw", "none")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,7 @@ class Sequential(Settings):
     """A set of conditions for every phase; gamma discounts later phases, `loss_context` says how the loss is seen."""
 
     gamma: float = 0.9
-    loss_context: LossContext = "log"
+    loss_context: str = "log"
 
     name: ClassVar[str] = "sequential"
 
@@ -76,7 +76,7 @@ class Sequential(Settings):
         super().__post_init__()
         if not (isinstance(self.gamma, int | float) and math.isfinite(self.gamma) and self.gamma >= 0):
             raise BanditError(f"gamma must be a finite number, zero or more, not {self.gamma!r}")
-        if self.loss_context not in get_args(LossContext):
+        if self.loss_context not in LOSS_CONTEXTS:
             raise BanditError(f"loss_context must be 'log', 'raw' or 'none', not {self.loss_context!r}")
 
 

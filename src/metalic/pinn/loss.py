@@ -1,7 +1,7 @@
 """The loss as blocks of least-squares rows, for first-order and for Gauss-Newton methods alike.
 
-`value` and `value_and_gradient` serve Adam and L-BFGS, `normal_equations` gives J^T J and J^T r block by block; no
-Jacobian of everything is ever formed. One program serves all 2^s sets of conditions: a switch picks the smallest
+`value` and `value_and_gradient` serve Adam and L-BFGS; `normal_equations` gives J^T J and J^T r block by block, and
+`curvature` the second derivative along a step; no Jacobian of everything is ever formed. One program serves all 2^s sets of conditions: a switch picks the smallest
 *level* (highest derivative needed) that holds the active ones, so that a set pays only for derivatives it uses; the
 normal equations loop over the active rows alone.
 """
@@ -9,7 +9,7 @@ normal equations loop over the active rows alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -85,50 +85,43 @@ def _both_sides(
     return _split(block, channel_values(problem, theta, *_sides(block), channels))
 
 
-def mean_square(weight: Float[Array, "B N"], rows: Float[Array, "B R N"]) -> Float[Array, ""]:
-    return jnp.sum(weight * jnp.sum(rows * rows, axis=1))
-
-
-def _plain_term(problem: Problem, block: Block, law: Law, theta: Float[Array, "K P"]) -> Float[Array, ""]:
+def _law_at(problem: Problem, block: Block, law: Law, theta: Float[Array, "K P"]) -> Float[Array, "B R N"]:
     va, vb = _both_sides(problem, block, theta, law.channels)
-    return mean_square(block.weight, law_rows(problem, block, law, law.channels, va, vb))
+    return law_rows(problem, block, law, law.channels, va, vb)
 
 
-def residual_term(problem: Problem, theta: Float[Array, "K P"]) -> Float[Array, ""]:
-    """sum_k L_r^k."""
-    return _plain_term(problem, problem.collocation, problem.system.residual, theta)
+def _weighted(rows: Float[Array, "B R N"], weight: Float[Array, "B N"]) -> Float[Array, "B R N"]:
+    return rows * jnp.sqrt(weight)[:, None]
 
 
-def boundary_term(problem: Problem, theta: Float[Array, "K P"]) -> Float[Array, ""]:
-    """sum_k L_b^k."""
-    return sum(
-        (_plain_term(problem, block, law, theta) for block, law in zip(problem.boundary, problem.system.boundary)),
-        jnp.zeros((), theta.dtype),
-    )
+def fixed_rows(problem: Problem, theta: Float[Array, "K P"]) -> list[Float[Array, "B R N"]]:
+    """The rows of residual and boundary conditions; their squares sum to L_r + lambda_b L_b."""
+    system = problem.system
+    found = [_weighted(_law_at(problem, problem.collocation, system.residual, theta), problem.collocation.weight)]
+    for block, law in zip(problem.boundary, system.boundary):
+        found.append(_weighted(_law_at(problem, block, law, theta), problem.lambda_boundary * block.weight))
+    return found
 
 
 def _union(laws: Sequence[Law]) -> tuple[Channel, ...]:
     return tuple(sorted({c for law in laws for c in law.channels}, key=lambda c: (sum(c[1]), c[1], c[0])))
 
 
-def condition_terms(
-    problem: Problem, theta: Float[Array, "K P"], which: Sequence[int]
-) -> Float[Array, "S"]:
-    """I_n summed over ordered pairs of neighbours, for the conditions `which` (zero for the others)."""
+def condition_rows(
+    problem: Problem, theta: Float[Array, "K P"], which: Sequence[int], strength: Float[Array, "S"]
+) -> list[Float[Array, "B R N"]]:
+    """The rows of the conditions `which`, over ordered pairs of neighbours; their squares sum to strength_n I_n."""
     laws, block = problem.system.conditions, problem.interface
-    terms = jnp.zeros(len(laws), theta.dtype)
-    if block is None or not which:
-        return terms
+    assert block is not None
     channels = _union([laws[i] for i in which])
     va, vb = _both_sides(problem, block, theta, channels)
+    found = []
     for i in which:
-        value = mean_square(block.weight, law_rows(problem, block, laws[i], channels, va, vb))
-        if problem.system.catalogue.conditions[i].symmetric:
-            value = 2 * value
-        else:
-            value += mean_square(block.weight, law_rows(problem, block, laws[i], channels, va, vb, swapped=True))
-        terms = terms.at[i].set(value)
-    return terms
+        symmetric = problem.system.catalogue.conditions[i].symmetric
+        weight = (2 if symmetric else 1) * strength[i] * block.weight
+        for swapped in (False,) if symmetric else (False, True):
+            found.append(_weighted(law_rows(problem, block, laws[i], channels, va, vb, swapped), weight))
+    return found
 
 
 def levels(problem: Problem) -> list[list[int]]:
@@ -145,43 +138,67 @@ def _active_level(problem: Problem) -> Int[Array, ""]:
     return jnp.max(jnp.where(problem.active, needed, 0))
 
 
-def _fixed_part(problem: Problem, theta: Float[Array, "K P"]) -> Float[Array, ""]:
-    return problem.lambda_boundary * boundary_term(problem, theta) + residual_term(problem, theta)
+Rows = Callable[[Float[Array, "K P"]], list[Float[Array, "B R N"]]]
 
 
-def _level_part(problem: Problem, which: list[int]) -> Callable[[Float[Array, "K P"]], Float[Array, ""]]:
-    return lambda theta: problem.lambda_interface * jnp.sum(
-        jnp.where(problem.active, condition_terms(problem, theta, which), 0.0)
-    )
+def _over_parts(problem: Problem, theta: Float[Array, "K P"], measure: Callable[[Rows], Callable[..., Any]]) -> Any:
+    """measure(rows)(theta) summed over the fixed rows and those of the active level; no other level is computed."""
+    total = measure(lambda t: fixed_rows(problem, t))(theta)
+    if problem.interface is None or not problem.system.conditions:
+        return total
+    strength = problem.lambda_interface * problem.active
+
+    def of_level(which: list[int]) -> Callable[..., Any]:
+        return measure(lambda t: condition_rows(problem, t, which, strength))
+
+    nothing = lambda t: jax.tree.map(jnp.zeros_like, total)  # noqa: E731
+    branches = [nothing, *(of_level(which) for which in levels(problem))]
+    return jax.tree.map(jnp.add, total, jax.lax.switch(_active_level(problem), branches, theta))
+
+
+def _sum_of_squares(rows: list[Array]) -> Float[Array, ""]:
+    return sum(jnp.sum(part * part) for part in rows)  # type: ignore[return-value]
 
 
 def value(problem: Problem, theta: Float[Array, "K P"]) -> Float[Array, ""]:
     """The loss L."""
-    fixed = _fixed_part(problem, theta)
-    if problem.interface is None:
-        return fixed
-    branches = [_level_part(problem, which) for which in [[], *levels(problem)]]
-    return fixed + jax.lax.switch(_active_level(problem), branches, theta)
+    return _over_parts(problem, theta, lambda rows: lambda t: _sum_of_squares(rows(t)))
 
 
-def value_and_gradient(
-    problem: Problem, theta: Float[Array, "K P"]
-) -> tuple[Float[Array, ""], Float[Array, "K P"]]:
+def value_and_gradient(problem: Problem, theta: Float[Array, "K P"]) -> tuple[Float[Array, ""], Float[Array, "K P"]]:
     """L and its gradient. Each branch of the switch differentiates itself, so that nothing is stored for others."""
-    loss, gradient = jax.value_and_grad(lambda t: _fixed_part(problem, t))(theta)
-    if problem.interface is None:
-        return loss, gradient
-    branches = [jax.value_and_grad(_level_part(problem, which)) for which in levels(problem)]
-    nothing = lambda t: (jnp.zeros((), t.dtype), jnp.zeros_like(t))  # noqa: E731
-    extra, extra_gradient = jax.lax.switch(_active_level(problem), [nothing, *branches], theta)
-    return loss + extra, gradient + extra_gradient
+    return _over_parts(problem, theta, lambda rows: jax.value_and_grad(lambda t: _sum_of_squares(rows(t))))
+
+
+def curvature(
+    problem: Problem, theta: Float[Array, "K P"], direction: Float[Array, "K P"], h: float = 0.1
+) -> Float[Array, "K P"]:
+    """J^T r_vv, with r_vv the second derivative of the rows along a direction v, by a central difference of step h v.
+
+    It steers a step along the curve of steepest descent; the difference's error, of order h^2, does not matter there.
+    """
+
+    def measure(rows: Rows) -> Callable[..., Any]:
+        def pulled(t: Float[Array, "K P"]) -> Float[Array, "K P"]:
+            here, pull = jax.vjp(rows, t)
+            around = jax.vmap(rows)(jnp.stack([t + h * direction, t - h * direction]))
+            second = [(two[0] - 2 * one + two[1]) / h**2 for one, two in zip(here, around)]
+            return pull(second)[0]
+
+        return pulled
+
+    return _over_parts(problem, theta, measure)
 
 
 def terms(problem: Problem, theta: Float[Array, "K P"]) -> dict[str, Float[Array, ""]]:
     """Every term of the loss, unweighted: sums over subdomains and ordered pairs of means of squares."""
-    found = {"residual": residual_term(problem, theta), "boundary": boundary_term(problem, theta)}
-    every = condition_terms(problem, theta, range(len(problem.system.conditions)))
-    return found | {name: every[i] for i, name in enumerate(problem.system.catalogue.names)}
+    residual, *boundary = [_sum_of_squares([rows]) for rows in fixed_rows(problem, theta)]
+    found = {"residual": residual, "boundary": sum(boundary, jnp.zeros(())) / problem.lambda_boundary}
+    if problem.interface is not None:
+        for i, name in enumerate(problem.system.catalogue.names):
+            one = jnp.ones(len(problem.system.conditions), theta.dtype)
+            found[name] = _sum_of_squares(condition_rows(problem, theta, [i], one))
+    return found
 
 
 class NormalEquations(NamedTuple):

@@ -101,6 +101,13 @@ class Network:
             parts += [rng.normal(size=b * a) * np.sqrt(2 / (a + b)), np.zeros(b)]
         return np.concatenate(parts)
 
+    def evaluate(self, theta: Float[np.ndarray, "P"], x: Float[np.ndarray, "d N"]) -> Float[np.ndarray, "m N"]:
+        """The outputs at scaled inputs, in NumPy: any number of points without compiling anything."""
+        *inner, (last, last_bias) = [(np.asarray(w), np.asarray(b)) for w, b in self.layers(theta)]
+        for weights, bias in inner:
+            x = np.tanh(weights @ x + bias)
+        return last @ x + last_bias
+
     def layers(self, theta: Float[Array, "P"]) -> list[tuple[Array, Array]]:
         found, start = [], 0
         for b, a in self.shapes:

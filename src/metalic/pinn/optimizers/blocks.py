@@ -7,6 +7,8 @@ minimum-degree order, whose cost grows with the number of subdomains and their f
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import jax.numpy as jnp
 from jax.lax.linalg import cholesky, triangular_solve
 from jaxtyping import Array, Float
@@ -15,26 +17,25 @@ Edges = tuple[tuple[int, int], ...]
 DENSE_UP_TO = 1200
 
 
-def solve(
+Solver = Callable[[Float[Array, "K P"]], Float[Array, "K P"]]
+
+
+def factorise(
     diagonal: tuple[Float[Array, "P P"], ...],
     coupling: tuple[Float[Array, "P P"], ...],
     edges: Edges,
     damping: Float[Array, "K P"],
-    right: Float[Array, "K P"],
-) -> Float[Array, "K P"]:
-    """x with (H + diag(damping)) x = right; NaN if the matrix is not positive definite."""
+) -> Solver:
+    """A function right -> x with (H + diag(damping)) x = right; x is NaN if the matrix is not positive definite."""
     damped = tuple(block + jnp.diag(extra) for block, extra in zip(diagonal, damping))
-    if right.size <= DENSE_UP_TO or len(diagonal) == 1:
-        return _dense(damped, coupling, edges, right)
-    return _eliminate(damped, coupling, edges, right)
+    if damping.size <= DENSE_UP_TO or len(diagonal) == 1:
+        return _dense(damped, coupling, edges)
+    return _eliminate(damped, coupling, edges)
 
 
 def _dense(
-    diagonal: tuple[Float[Array, "P P"], ...],
-    coupling: tuple[Float[Array, "P P"], ...],
-    edges: Edges,
-    right: Float[Array, "K P"],
-) -> Float[Array, "K P"]:
+    diagonal: tuple[Float[Array, "P P"], ...], coupling: tuple[Float[Array, "P P"], ...], edges: Edges
+) -> Solver:
     zero = jnp.zeros_like(diagonal[0])
     blocks = [[zero] * len(diagonal) for _ in diagonal]
     for k, block in enumerate(diagonal):
@@ -42,8 +43,11 @@ def _dense(
     for (low, high), block in zip(edges, coupling):
         blocks[high][low] = block
     factor = cholesky(jnp.block(blocks), symmetrize_input=False)
-    half = _forward(factor, right.reshape(-1, 1))
-    return _backward(factor, half).reshape(right.shape)
+
+    def solve(right: Float[Array, "K P"]) -> Float[Array, "K P"]:
+        return _backward(factor, _forward(factor, right.reshape(-1, 1))).reshape(right.shape)
+
+    return solve
 
 
 def _forward(factor: Float[Array, "P P"], right: Float[Array, "P n"]) -> Float[Array, "P n"]:
@@ -71,11 +75,8 @@ def elimination_order(count: int, edges: Edges) -> list[int]:
 
 
 def _eliminate(
-    diagonal: tuple[Float[Array, "P P"], ...],
-    coupling: tuple[Float[Array, "P P"], ...],
-    edges: Edges,
-    right: Float[Array, "K P"],
-) -> Float[Array, "K P"]:
+    diagonal: tuple[Float[Array, "P P"], ...], coupling: tuple[Float[Array, "P P"], ...], edges: Edges
+) -> Solver:
     """Right-looking block Cholesky: `below[k][i]` is block (i, k) of the factor, i eliminated after k."""
     order = elimination_order(len(diagonal), edges)
     place = {k: n for n, k in enumerate(order)}
@@ -84,20 +85,26 @@ def _eliminate(
     for (low, high), block in zip(edges, coupling):
         first, second = sorted((low, high), key=place.__getitem__)
         below[first][second] = block if second == high else block.T
-    vectors = {k: right[k][:, None] for k in order}
     for k in order:
         own[k] = cholesky(own[k], symmetrize_input=False)
-        vectors[k] = _forward(own[k], vectors[k])
-        column = {i: _forward(own[k], block.T).T for i, block in below[k].items()}
-        below[k] = column
-        for i, left in column.items():
+        below[k] = {i: _forward(own[k], block.T).T for i, block in below[k].items()}
+        for i, left in below[k].items():
             own[i] = own[i] - left @ left.T
-            vectors[i] = vectors[i] - left @ vectors[k]
-            for j, other in column.items():
+            for j, other in below[k].items():
                 if place[i] > place[j]:
                     update = left @ other.T
                     below[j][i] = below[j][i] - update if i in below[j] else -update
-    for k in reversed(order):
-        known = sum((block.T @ vectors[i] for i, block in below[k].items()), jnp.zeros_like(vectors[k]))
-        vectors[k] = _backward(own[k], vectors[k] - known)
-    return jnp.stack([vectors[k][:, 0] for k in range(len(diagonal))])
+
+    def solve(right: Float[Array, "K P"]) -> Float[Array, "K P"]:
+        vectors = [row[:, None] for row in right]
+        for k in order:
+            vectors[k] = _forward(own[k], vectors[k])
+            for i, left in below[k].items():
+                vectors[i] = vectors[i] - left @ vectors[k]
+        for k in reversed(order):
+            for i, left in below[k].items():
+                vectors[k] = vectors[k] - left.T @ vectors[i]
+            vectors[k] = _backward(own[k], vectors[k])
+        return jnp.stack([vector[:, 0] for vector in vectors])
+
+    return solve

@@ -1,0 +1,83 @@
+"""How long, and with what, a problem is trained: a schedule is a tuple of phases."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import ScheduleError
+from .optimizers import LBFGS, Adam, GaussNewton, Optimizer
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One optimizer with a budget, and maybe a set of conditions of its own.
+
+    `resample`: draw fresh points every so many iterations; `adaptive`: let collocation points gather where the
+    residual is large (half of them; the others stay spread out).
+    """
+
+    optimizer: Optimizer
+    iterations: int
+    conditions: Any = None
+    resample: int | None = None
+    adaptive: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.iterations, int) or self.iterations < 1:
+            raise ScheduleError(f"a phase has a budget of at least 1 iteration, not {self.iterations!r}")
+        if self.resample is not None and self.resample < 1:
+            raise ScheduleError(f"points are drawn anew every 1 or more iterations, not {self.resample!r}")
+        if self.adaptive and self.resample is None:
+            raise ScheduleError("adaptive points need 'resample': after how many iterations to move them")
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Phases in order, and how points are drawn and inputs scaled unless a solve says otherwise."""
+
+    name: str
+    phases: tuple[Phase, ...]
+    sampling: str = "sobol"
+    scaling: str = "subdomain"
+
+    def __post_init__(self) -> None:
+        if not self.phases:
+            raise ScheduleError("a schedule needs at least one phase")
+
+
+SCHEDULES: dict[str, Schedule] = {
+    schedule.name: schedule
+    for schedule in (
+        Schedule(
+            "paper",
+            (Phase(Adam(1e-3), 10_000), Phase(LBFGS(gradient_tolerance=1e-6, change_tolerance=1e-9), 50_000)),
+            sampling="random",
+            scaling="none",
+        ),
+        Schedule("fast", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 300))),
+        Schedule(
+            "accurate",
+            (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 3000, resample=150, adaptive=True)),
+        ),
+        Schedule("quick", (Phase(Adam(5e-3), 100), Phase(GaussNewton(), 50))),
+    )
+}
+
+
+def find_schedule(given: str | Schedule | Sequence[Phase]) -> Schedule:
+    """A schedule from its name, its phases, or itself."""
+    if isinstance(given, Schedule):
+        return given
+    if isinstance(given, str):
+        if given not in SCHEDULES:
+            near = difflib.get_close_matches(given, SCHEDULES, n=1)
+            hint = f" Did you mean '{near[0]}'?" if near else ""
+            raise ScheduleError(f"no schedule '{given}': allowed are {', '.join(SCHEDULES)}.{hint}")
+        return SCHEDULES[given]
+    phases = tuple(given)
+    if not all(isinstance(phase, Phase) for phase in phases):
+        raise ScheduleError(f"a schedule is a name, a Schedule or a sequence of Phase, not {given!r}")
+    return Schedule("custom", phases)
