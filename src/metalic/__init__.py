@@ -1,1 +1,68 @@
-"""METALIC."""
+"""METALIC: multi-domain physics-informed neural networks that learn their interface conditions.
+
+    import metalic as mt
+    solution = mt.solve("poisson", "u,c", s=20)      # one PDE, one set of interface conditions
+    solution.error, solution(x=0.3, y=0.8)
+
+Names are imported when first used, so that `import metalic` is instant.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    # what is solved
+    "Family": "families",
+    "Box": "families",
+    "Decomposition": "families",
+    "split": "families",
+    "Dirichlet": "families",
+    "Neumann": "families",
+    "Robin": "families",
+    "Periodic": "families",
+    "Points": "families",
+    "find_family": "families",
+    # how neighbours are stitched
+    "Condition": "conditions",
+    "Catalogue": "conditions",
+    # how one PDE is solved
+    "solve": "pinn",
+    "Solution": "pinn",
+    "Schedule": "pinn",
+    "Phase": "pinn",
+    "Adam": "pinn",
+    "LBFGS": "pinn",
+    "GaussNewton": "pinn",
+    # how conditions are chosen
+    "Single": "bandit",
+    "Sequential": "bandit",
+    "UCB": "bandit",
+    "Thompson": "bandit",
+    "Random": "bandit",
+    "Greedy": "bandit",
+    # errors
+    "MetalicError": "errors",
+}
+
+__all__ = ["__version__", *_HOME]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from .bandit import UCB, Greedy, Random, Sequential, Single, Thompson
+    from .conditions import Catalogue, Condition
+    from .errors import MetalicError
+    from .families import Box, Decomposition, Dirichlet, Family, Neumann, Periodic, Points, Robin, find_family, split
+    from .pinn import LBFGS, Adam, GaussNewton, Phase, Schedule, Solution, solve
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    raise AttributeError(f"module 'metalic' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

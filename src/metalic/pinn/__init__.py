@@ -1,0 +1,19 @@
+"""How one PDE is solved: networks, loss, optimizers, schedules."""
+
+from .optimizers import LBFGS, Adam, GaussNewton
+from .schedule import SCHEDULES, Phase, Schedule, find_schedule
+from .solution import Solution
+from .solver import Report, solve
+
+__all__ = [
+    "LBFGS",
+    "SCHEDULES",
+    "Adam",
+    "GaussNewton",
+    "Phase",
+    "Report",
+    "Schedule",
+    "Solution",
+    "find_schedule",
+    "solve",
+]

@@ -1,9 +1,9 @@
 """The loss as blocks of least-squares rows, for first-order and for Gauss-Newton methods alike.
 
 `value` and `value_and_gradient` serve Adam and L-BFGS; `normal_equations` gives J^T J and J^T r block by block, and
-`curvature` the second derivative along a step; no Jacobian of everything is ever formed. One program serves all 2^s sets of conditions: a switch picks the smallest
-*level* (highest derivative needed) that holds the active ones, so that a set pays only for derivatives it uses; the
-normal equations loop over the active rows alone.
+`curvature` the second derivative along a step; no Jacobian of everything is ever formed. One program serves all 2^s sets of conditions, and a set pays only for what it uses: conditions
+are *grouped* by the derivatives they need, a group with no active condition is skipped (`lax.cond`), and the normal
+equations loop over the active rows alone.
 """
 
 from __future__ import annotations
@@ -124,36 +124,28 @@ def condition_rows(
     return found
 
 
-def levels(problem: Problem) -> list[list[int]]:
-    """Conditions needing derivatives up to each order (0 and 1 together): nested lists, one per order that occurs."""
-    laws = problem.system.conditions
-    orders = sorted({max(law.order, 1) for law in laws})
-    return [[i for i, law in enumerate(laws) if law.order <= order] for order in orders]
-
-
-def _active_level(problem: Problem) -> Int[Array, ""]:
-    """0 if no condition is active, else 1 + the number of the smallest level that holds the active ones."""
-    nested = levels(problem)
-    needed = jnp.array([1 + min(n for n, level in enumerate(nested) if i in level) for i in range(len(nested[-1]))])
-    return jnp.max(jnp.where(problem.active, needed, 0))
+def groups(problem: Problem) -> list[list[int]]:
+    """Conditions that share one set of channels: those up to second order, then one group per higher order."""
+    orders = [max(law.order, 2) for law in problem.system.conditions]
+    return [[i for i, order in enumerate(orders) if order == wanted] for wanted in sorted(set(orders))]
 
 
 Rows = Callable[[Float[Array, "K P"]], list[Float[Array, "B R N"]]]
 
 
 def _over_parts(problem: Problem, theta: Float[Array, "K P"], measure: Callable[[Rows], Callable[..., Any]]) -> Any:
-    """measure(rows)(theta) summed over the fixed rows and those of the active level; no other level is computed."""
+    """measure(rows)(theta) summed over the fixed rows and the groups of conditions; a group with none active is
+    skipped."""
     total = measure(lambda t: fixed_rows(problem, t))(theta)
-    if problem.interface is None or not problem.system.conditions:
+    if problem.interface is None:
         return total
     strength = problem.lambda_interface * problem.active
-
-    def of_level(which: list[int]) -> Callable[..., Any]:
-        return measure(lambda t: condition_rows(problem, t, which, strength))
-
     nothing = lambda t: jax.tree.map(jnp.zeros_like, total)  # noqa: E731
-    branches = [nothing, *(of_level(which) for which in levels(problem))]
-    return jax.tree.map(jnp.add, total, jax.lax.switch(_active_level(problem), branches, theta))
+    for group in groups(problem):
+        of_group = measure(lambda t, group=group: condition_rows(problem, t, group, strength))
+        used = jnp.any(problem.active[jnp.array(group)])
+        total = jax.tree.map(jnp.add, total, jax.lax.cond(used, of_group, nothing, theta))
+    return total
 
 
 def _sum_of_squares(rows: list[Array]) -> Float[Array, ""]:
@@ -166,7 +158,7 @@ def value(problem: Problem, theta: Float[Array, "K P"]) -> Float[Array, ""]:
 
 
 def value_and_gradient(problem: Problem, theta: Float[Array, "K P"]) -> tuple[Float[Array, ""], Float[Array, "K P"]]:
-    """L and its gradient. Each branch of the switch differentiates itself, so that nothing is stored for others."""
+    """L and its gradient. Each branch differentiates itself, so that nothing is stored for others."""
     return _over_parts(problem, theta, lambda rows: jax.value_and_grad(lambda t: _sum_of_squares(rows(t))))
 
 
@@ -297,13 +289,6 @@ def _add_law(problem: Problem, theta, accumulator: _Accumulator, block: Block, l
         accumulator.add(block, r * root, *pull(ca * root[:, None], cb * root[:, None]))
 
 
-def _groups(problem: Problem) -> list[list[int]]:
-    """Conditions that share one set of channels: those up to second order, then one group per higher order."""
-    laws = problem.system.conditions
-    keys = [max(law.order, 2) for law in laws]
-    return [[i for i, key in enumerate(keys) if key == wanted] for wanted in sorted(set(keys))]
-
-
 def _add_conditions(problem: Problem, theta, equations: NormalEquations, group: list[int]) -> NormalEquations:  # type: ignore[no-untyped-def]
     """Loop over the active rows of a group; each turn evaluates one row and adds it to the equations."""
     block, laws = problem.interface, problem.system.conditions
@@ -352,6 +337,6 @@ def normal_equations(problem: Problem, theta: Float[Array, "K P"]) -> NormalEqua
         _add_law(problem, theta, accumulator, block, law, problem.lambda_boundary)
     equations = accumulator.result()
     if problem.interface is not None:
-        for group in _groups(problem):
+        for group in groups(problem):
             equations = _add_conditions(problem, theta, equations, group)
     return equations

@@ -20,12 +20,12 @@ from ..families.base import Family
 from ..families.registry import find_family
 from ..families.sampling import Points
 from .laws import System
-from .loss import channel_values, law_rows, terms
+from .loss import channel_values, law_rows
 from .network import Network
 from .optimizers import Status, advance, restart, start
 from .problem import LAMBDA_BOUNDARY, LAMBDA_INTERFACE, Block, Problem, Sampler, scale
 from .schedule import Phase, Schedule, find_schedule
-from .solution import ERROR_CAP, PhaseRecord, Solution, relative_error
+from .solution import ERROR_CAP, PhaseRecord, Solution, evaluate, relative_error
 
 PRECISIONS = ("float64", "float32")
 CANDIDATES = 5  # how many times more points adaptive sampling looks at than it keeps
@@ -226,9 +226,7 @@ def _train(
         schedule=schedule.name,
         seed=setup.seed,
         collocation=_plain_points(problem.collocation),
-        terms={name: float(value) for name, value in jax.jit(terms)(problem, theta).items()}
-        if records[-1].status is not Status.DIVERGED
-        else {},
+        problem=problem,
     )
 
 
@@ -258,7 +256,7 @@ class _PhaseTrainer:
                 state = restart(optimizer, problem, state)
             state, count = advance(optimizer, problem, state, jnp.asarray(min(steps, budget - done)))
             done, status = done + int(count), Status(int(state.status))
-            self._measure(done, float(state.loss), state.theta, time.perf_counter() - compiled)
+            self._measure(problem, done, float(state.loss), state.theta, time.perf_counter() - compiled)
         record = PhaseRecord(
             optimizer=optimizer.name,
             conditions=self.chosen,
@@ -279,12 +277,13 @@ class _PhaseTrainer:
         chunk = self.phase.optimizer.chunk
         return chunk if resample is None else next(n for n in range(min(chunk, resample), 0, -1) if resample % n == 0)
 
-    def _measure(self, done: int, loss: float, theta: jax.Array, seconds: float) -> None:
-        setup = self.setup
-        error = None
-        if setup.reference is not None:
-            values = Solution.evaluate(setup.system.family, setup.system.network, np.asarray(theta), setup.grid, setup.scaling)
-            error = relative_error(values, setup.reference) if np.isfinite(loss) else ERROR_CAP
+    def _measure(self, problem: Problem, done: int, loss: float, theta: jax.Array, seconds: float) -> None:
+        setup, system = self.setup, self.setup.system
+        error = ERROR_CAP if not np.isfinite(loss) else None
+        if error is None and setup.reference is not None:
+            weights, centre, slope = (np.asarray(array) for array in (theta, problem.centre, problem.slope))
+            values = evaluate(system.family, system.network, weights, setup.grid, centre, slope)
+            error = relative_error(values, setup.reference)
         self.history.append((done, seconds, loss, error))
         if self.progress is not None:
             name, budget = self.phase.optimizer.name, self.phase.iterations

@@ -1,0 +1,137 @@
+"""Pictures of solutions; every function returns a matplotlib Figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+if TYPE_CHECKING:
+    from .solution import Solution
+
+DOTS = 600  # collocation points drawn per subdomain
+
+
+def _slice(solution: Solution, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Two axes and all points (count^2, d) of a plane: the first and the last coordinate vary, others at their middle."""
+    domain = solution.family.domain
+    middle = (domain.low + domain.high) / 2
+    x = np.linspace(domain.low[0], domain.high[0], count)
+    y = np.linspace(domain.low[-1], domain.high[-1], count)
+    points = np.tile(middle, (count * count, 1))
+    grid_x, grid_y = np.meshgrid(x, y, indexing="ij")
+    points[:, 0], points[:, -1] = grid_x.ravel(), grid_y.ravel()
+    return x, y, points
+
+
+def _reference_at(solution: Solution, points: np.ndarray) -> np.ndarray | None:
+    if solution.error is None or solution.family.reference is None:
+        return None
+    reference = solution.family.reference(**solution.parameters)(points)
+    return np.asarray(reference).reshape(len(points), len(solution.family.components))
+
+
+def _title(solution: Solution) -> str:
+    parameters = ", ".join(f"{name} = {value:g}" for name, value in solution.parameters.items())
+    sets = " then ".join("{" + ", ".join(one) + "}" for one in dict.fromkeys(solution.conditions))
+    error = "" if solution.error is None else f"   relative error {solution.error:.2e}"
+    return f"{solution.family.name} {parameters}   conditions {sets}{error}"
+
+
+def solution_figure(solution: Solution, count: int = 161) -> Figure:
+    """The solution, its point-wise error where a reference exists, and the subdomains with the points last used."""
+    if len(solution.family.coordinates) == 1:
+        return _line_figure(solution)
+    x, y, points = _slice(solution, count)
+    values = solution(points).reshape(count, count, -1)[..., 0]
+    reference = _reference_at(solution, points)
+    panels = 2 if reference is None else 3
+    figure = Figure(figsize=(4.6 * panels, 4.2), layout="constrained")
+    axes = figure.subplots(1, panels)
+    _map(figure, axes[0], x, y, values, f"{solution.family.components[0]}", "viridis")
+    if reference is not None:
+        error = np.abs(values - reference.reshape(count, count, -1)[..., 0])
+        _map(figure, axes[1], x, y, error, "absolute error", "magma")
+    _draw_points(axes[-1], solution)
+    for axis in axes:
+        _frame(axis, solution)
+    figure.suptitle(_title(solution))
+    return figure
+
+
+def comparison_figure(solutions: Mapping[str, Solution], count: int = 161) -> Figure:
+    """Point-wise errors of several solutions of one problem, side by side on one colour scale."""
+    figure = Figure(figsize=(4.6 * len(solutions), 4.4), layout="constrained")
+    axes = np.atleast_1d(figure.subplots(1, len(solutions)))
+    maps = []
+    for solution in solutions.values():
+        x, y, points = _slice(solution, count)
+        reference = _reference_at(solution, points)
+        values = solution(points).reshape(count, count, -1)[..., 0]
+        maps.append(values if reference is None else np.abs(values - reference.reshape(count, count, -1)[..., 0]))
+    largest = max(float(np.max(one)) for one in maps)
+    for axis, (label, solution), values in zip(axes, solutions.items(), maps):
+        error = "" if solution.error is None else f"\nrelative error {solution.error:.2e}"
+        _map(figure, axis, x, y, values, f"{label}{error}", "magma", largest, bar=axis is axes[-1])
+        _frame(axis, solution)
+    figure.suptitle("absolute error")
+    return figure
+
+
+def _map(
+    figure: Figure,
+    axis: Any,
+    x: np.ndarray,
+    y: np.ndarray,
+    values: np.ndarray,
+    title: str,
+    colours: str,
+    top: float | None = None,
+    bar: bool = True,
+) -> None:
+    image = axis.pcolormesh(x, y, values.T, cmap=colours, shading="gouraud", vmax=top, rasterized=True)
+    if bar:
+        figure.colorbar(image, ax=axis)
+    axis.set_title(title)
+
+
+def _frame(axis: Any, solution: Solution) -> None:
+    """Labels, limits, and the outlines of the subdomains."""
+    domain = solution.family.domain
+    axis.set_xlabel(domain.names[0])
+    axis.set_ylabel(domain.names[-1])
+    axis.set_xlim(domain.low[0], domain.high[0])
+    axis.set_ylim(domain.low[-1], domain.high[-1])
+    for boxes in solution.family.decomposition.subdomains.values():
+        for box in boxes:
+            corner, size = (box.low[0], box.low[-1]), (box.high - box.low)
+            axis.add_patch(Rectangle(corner, size[0], size[-1], fill=False, edgecolor="0.6", linewidth=0.8, clip_on=False))
+
+
+def _draw_points(axis: Any, solution: Solution) -> None:
+    for name, points in zip(solution.family.decomposition.names, solution.collocation):
+        shown = points[:: max(1, len(points) // DOTS)]
+        axis.plot(shown[:, 0], shown[:, -1], ".", markersize=2, label=f"subdomain {name}")
+    axis.set_title("subdomains and collocation points")
+    axis.legend(loc="upper right", fontsize="small", markerscale=4)
+
+
+def _line_figure(solution: Solution) -> Figure:
+    name = solution.family.coordinates[0]
+    x = np.linspace(*solution.family.domain.sides[name], 400)
+    reference = _reference_at(solution, x[:, None])
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    values = solution(x[:, None]).reshape(len(x), -1)
+    left.plot(x, values)
+    left.set_title("solution")
+    for axis in (left, right):
+        axis.set_xlabel(name)
+    if reference is not None:
+        right.semilogy(x, np.abs(values - reference) + 1e-18)
+        right.set_title("absolute error")
+    figure.suptitle(_title(solution))
+    return figure
