@@ -75,11 +75,9 @@ class Patch:
     high: tuple[float, ...]
     axis: int
     sign: int
-
-    @property
-    def measure(self) -> float:
-        """Length, area...; 1 for a single point (d = 1)."""
-        return float(np.prod([h - low for i, (low, h) in enumerate(zip(self.low, self.high)) if i != self.axis]))
+    measure: float
+    """Its length or area with every coordinate in units of the domain's extent, so that space and time compare;
+    1 for a single point (d = 1)."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +159,11 @@ class Decomposition:
             return None
         axis = int(np.argmax(thin))
         low[axis] = high[axis] = 0.5 * (low[axis] + high[axis])
-        return Patch(tuple(low), tuple(high), axis, 1 if a.low[axis] < b.low[axis] else -1)
+        return self._patch(low, high, axis, 1 if a.low[axis] < b.low[axis] else -1)
+
+    def _patch(self, low: Float[np.ndarray, "d"], high: Float[np.ndarray, "d"], axis: int, sign: int) -> Patch:
+        measure = float(np.prod(np.delete((high - low) / self._scale, axis)))
+        return Patch(tuple(low.tolist()), tuple(high.tolist()), axis, sign, measure)
 
     def boundary_patches(self, k: int) -> list[tuple[str, Patch]]:
         """The patches of subdomain k on the boundary of the domain, with the face's name: 'x=min', 't=max'..."""
@@ -173,7 +175,7 @@ class Decomposition:
                     if abs(own[axis] - whole[axis]) <= TOLERANCE * self._scale[axis]:
                         low, high = box.low, box.high
                         low[axis] = high[axis] = whole[axis]
-                        found.append((f"{name}={side}", Patch(tuple(low), tuple(high), axis, sign)))
+                        found.append((f"{name}={side}", self._patch(low, high, axis, sign)))
         return found
 
     def bounding_boxes(self) -> tuple[Float[np.ndarray, "K d"], Float[np.ndarray, "K d"]]:

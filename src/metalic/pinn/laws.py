@@ -89,7 +89,11 @@ class System:
         family = self.family
 
         def evaluate(look: Lookup, _: Lookup, at: Place, __: Place) -> Any:
-            return family.residual(family.unknown(look), family.point(at.x, at.coefficients), **at.parameters)
+            result = family.residual(family.unknown(look), family.point(at.x, at.coefficients), **at.parameters)
+            shapes = [jnp.shape(leaf) for leaf in jax.tree.leaves(result)]
+            if len(family.components) == 1 and any(shape != () for shape in shapes):
+                raise FamilyError(f"it gives an array of shape {shapes[0]}; it gives one number, for one point")
+            return result
 
         return self._checked("residual", evaluate)
 

@@ -1,0 +1,49 @@
+"""Option texts and small parsers shared by the commands."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import FileError, ParameterError
+
+FamilyName = Annotated[
+    str, typer.Argument(help="A family: built in (see `metalic families`), file.py:MyFamily, or module:MyFamily.")
+]
+Parameters = Annotated[
+    list[str] | None, typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="A parameter; once for each.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Decides points and starting weights.")]
+ScheduleName = Annotated[
+    str, typer.Option("--schedule", help="fast (default), quick, accurate, or paper; see docs/solver.md.")
+]
+
+
+def read_parameters(texts: list[str] | None) -> dict[str, str]:
+    """['s=20'] -> {'s': '20'}; what the values may be is the family's business."""
+    found: dict[str, str] = {}
+    for text in texts or []:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise ParameterError(f"-p takes NAME=VALUE, as in -p s=20, not '{text}'")
+        if name.strip() in found:
+            raise ParameterError(f"parameter '{name.strip()}' is given twice")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def check_writable(path: Path | None) -> None:
+    """Refuse an output that cannot be written before hours of work go into it."""
+    if path is None:
+        return
+    folder = path.parent
+    if not folder.is_dir():
+        raise FileError(f"cannot write '{path}': there is no directory '{folder}'")
+    if path.is_dir():
+        raise FileError(f"cannot write '{path}': it is a directory")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise FileError(f"cannot write '{path}': permission denied")
