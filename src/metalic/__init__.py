@@ -48,7 +48,7 @@ _HOME = {
     "MetalicError": "errors",
 }
 
-__all__ = ["__version__", *_HOME]  # noqa: PLE0604
+__all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
     from .bandit import UCB, Greedy, Random, Sequential, Single, Thompson

@@ -188,7 +188,9 @@ class Catalogue:
         chosen = family.conditions if family.conditions is not None else tuple(known)
         missing = [name for name in chosen if name not in known]
         if missing:
-            raise ConditionError(f"family '{family.name}' lists condition '{missing[0]}', but has only {', '.join(known)}")
+            raise ConditionError(
+                f"family '{family.name}' lists condition '{missing[0]}', but has only {', '.join(known)}"
+            )
         self.family_name = family.name
         self.conditions: tuple[Condition, ...] = (*(known[name] for name in chosen), *family.own_conditions)
         self.names = tuple(condition.name for condition in self.conditions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import typer
 
@@ -14,7 +15,7 @@ def list_families(as_json: Json = False) -> None:
     from ..conditions import Catalogue
     from ..families import BUILT_IN
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name, make in BUILT_IN.items():
         family = make()
         rows.append(
@@ -48,7 +49,7 @@ def list_conditions(family: FamilyName, as_json: Json = False) -> None:
     from ..families import find_family
 
     catalogue = Catalogue(find_family(family))
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"bit": i, "name": condition.name, "description": condition.description, "formula": condition.formula}
         for i, condition in enumerate(catalogue.conditions)
     ]

@@ -21,7 +21,7 @@ from .geometry import Box, split
 class Advection(Family):
     name = "advection"
     title = "u_t + beta u_x = 0"
-    parameters = {"beta": (1.0, 30.0)}  # noqa: RUF012
+    parameters = {"beta": (1.0, 30.0)}
     domain = Box(x=(0, 2 * np.pi), t=(0, 1))
     decomposition = split(domain, t=[0.5])
     conditions = ("u", "uavg", "r", "rc", "gr", "t", "x", "xx", "tt")  # the flux through t = 0.5 is u: c is u

@@ -49,8 +49,8 @@ class Family:
     grid: Sequence[int] | None = None
     """How many points per axis the error is measured on; None takes about 10 000 in all."""
 
-    def residual(self, u: Any, p: Any, **parameters: Any) -> Any:
-        """F[u] - h at one point; a tuple for a system of equations."""
+    def residual(self, *u_p: Any, **parameters: Any) -> Any:
+        """`residual(self, u, p, ...)`: F[u] - h at one point; a tuple for a system of equations."""
         raise NotImplementedError
 
     def boundary(self) -> Sequence[BoundaryCondition]:
@@ -88,7 +88,7 @@ class Family:
 
         return make_unknown(lookup, self.components, self.coordinates)
 
-    def point(self, coordinates: Sequence[Any], coefficients: Sequence[Any] = ()) -> Point:
+    def point(self, coordinates: Any, coefficients: Any = ()) -> Point:
         names = (*self.coordinates, *self.coefficients)
         return Point(dict(zip(names, (*coordinates, *coefficients))))
 
@@ -136,7 +136,9 @@ class Family:
         label = f"family '{self.name}'"
         for attribute in ("domain", "decomposition"):
             if not hasattr(self, attribute):
-                raise FamilyError(f"{label} has no '{attribute}': set it on the class, see the page 'Your first family'")
+                raise FamilyError(
+                    f"{label} has no '{attribute}': set it on the class, see the page 'Your first family'"
+                )
         for method in ("residual", "boundary"):
             if getattr(type(self), method) is getattr(Family, method):
                 raise FamilyError(f"{label} has no method '{method}': every family defines residual and boundary")

@@ -21,7 +21,7 @@ from .sampling import Points
 class Burgers(Family):
     name = "burgers"
     title = "u_t + u u_x = nu u_xx"
-    parameters = {"nu": (0.001, 0.05)}  # noqa: RUF012
+    parameters = {"nu": (0.001, 0.05)}
     domain = Box(x=(-1, 1), t=(0, 1))
     decomposition = Decomposition(
         domain,

@@ -125,10 +125,11 @@ class Fields:
 
 def make_unknown(lookup: Callable[[Channel], Any], components: Sequence[str], names: Sequence[str]) -> Field | Fields:
     """What a law sees as `u`: a Field, or Fields if there are several components."""
-    parts = {
-        component: Field(lambda index, i=i: lookup((i, index)), tuple(names), component)
-        for i, component in enumerate(components)
-    }
+
+    def of_component(i: int) -> Callable[[MultiIndex], Any]:
+        return lambda index: lookup((i, index))
+
+    parts = {name: Field(of_component(i), tuple(names), name) for i, name in enumerate(components)}
     return Fields(parts) if len(parts) > 1 else next(iter(parts.values()))
 
 

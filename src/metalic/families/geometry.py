@@ -111,9 +111,7 @@ class Decomposition:
         return len(self.subdomains)
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Decomposition) and self.domain == other.domain and self.subdomains == other.subdomains
-        )
+        return isinstance(other, Decomposition) and self.domain == other.domain and self.subdomains == other.subdomains
 
     def __hash__(self) -> int:
         return hash((self.domain, tuple(self.subdomains.items())))

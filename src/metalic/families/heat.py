@@ -30,7 +30,7 @@ def _solution(xp: Any, x: Any, t: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
 class Heat(Family):
     name = "heat"
     title = "u_t = u_xx"
-    parameters = {name: (-2.0, 2.0) for name in "abcd"}  # noqa: RUF012
+    parameters = dict.fromkeys("abcd", (-2.0, 2.0))
     domain = Box(x=(-1, 1), t=(0, 1))
     decomposition = split(domain, t=[0.5])
     conditions = ("u", "uavg", "r", "rc", "gr", "t", "x", "xx", "tt")  # the flux through t = 0.5 is u: c is u

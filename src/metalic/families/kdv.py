@@ -22,7 +22,7 @@ from .geometry import Box, split
 class KdV(Family):
     name = "kdv"
     title = "u_t + nu u u_x + u_xxx = 0"
-    parameters = {"nu": (1.0, 10.0)}  # noqa: RUF012
+    parameters = {"nu": (1.0, 10.0)}
     domain = Box(x=(0, 20), t=(0, 20))
     decomposition = split(domain, t=[10])
     conditions = ("u", "uavg", "r", "rc", "gr", "t", "x", "xx", "tt")  # the flux through t = 10 is u: c is u

@@ -1,7 +1,7 @@
 """Poisson's equation with a source that sharpens with its parameter.
 
-    u_xx + u_yy = f(x, y; s) on [0, 1]^2, u = 0 on the boundary; cut at y = 0.5; s in [0, 50]
-    f = g(x) g(y), g(x) = [erf((x - 1/4) s) - erf((x - 3/4) s)] / (2 erf(s/4)), whose limit for s -> 0 is 1.
+u_xx + u_yy = f(x, y; s) on [0, 1]^2, u = 0 on the boundary; cut at y = 0.5; s in [0, 50]
+f = g(x) g(y), g(x) = [erf((x - 1/4) s) - erf((x - 3/4) s)] / (2 erf(s/4)), whose limit for s -> 0 is 1.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _bump(x: Any, s: Any) -> Any:
 class Poisson(Family):
     name = "poisson"
     title = "u_xx + u_yy = f(x, y; s)"
-    parameters = {"s": (0.0, 50.0)}  # noqa: RUF012
+    parameters = {"s": (0.0, 50.0)}
     domain = Box(x=(0, 1), y=(0, 1))
     decomposition = split(domain, y=[0.5])
     conditions = ("u", "uavg", "r", "rc", "gr", "c", "x", "xx", "yy")  # the flux across y = 0.5 is u_y: c is y

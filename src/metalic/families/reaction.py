@@ -26,7 +26,7 @@ def _solution(xp: Any, x: Any, t: Any, rho: Any) -> Any:
 class Reaction(Family):
     name = "reaction"
     title = "u_t = rho u (1 - u)"
-    parameters = {"rho": (1.0, 15.0)}  # noqa: RUF012
+    parameters = {"rho": (1.0, 15.0)}
     domain = Box(x=(0, 2 * np.pi), t=(0, 1))
     decomposition = split(domain, t=[0.5])
     conditions = ("u", "uavg", "r", "rc", "gr", "t", "x", "xx", "tt")  # the flux through t = 0.5 is u: c is u

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import importlib.util
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from ..errors import FamilyError
 from .advection import Advection
@@ -66,14 +69,15 @@ def _import_file(path: Path) -> ModuleType:
         raise FamilyError(f"'{path}' cannot be imported")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
-    return _executed(lambda: spec.loader.exec_module(module) or module, str(path))  # type: ignore[union-attr]
+    _executed(functools.partial(spec.loader.exec_module, module), str(path))
+    return module
 
 
 def _import_module(name: str) -> ModuleType:
-    return _executed(lambda: importlib.import_module(name), name)
+    return _executed(functools.partial(importlib.import_module, name), name)
 
 
-def _executed(run, place: str) -> ModuleType:  # type: ignore[no-untyped-def]
+def _executed(run: Callable[[], Any], place: str) -> Any:
     """A user's module may fail in any way while it is imported; say where and why in one line."""
     try:
         return run()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args, Literal
+from typing import Literal, get_args
 
 import numpy as np
 from jaxtyping import Float

@@ -16,7 +16,7 @@ DOTS = 600  # collocation points drawn per subdomain
 
 
 def _slice(solution: Solution, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Two axes and all points (count^2, d) of a plane: the first and the last coordinate vary, others at their middle."""
+    """Two axes and all points (count^2, d) of a plane: first and last coordinate vary, others stay at their middle."""
     domain = solution.family.domain
     middle = (domain.low + domain.high) / 2
     x = np.linspace(domain.low[0], domain.high[0], count)
@@ -108,7 +108,9 @@ def _frame(axis: Any, solution: Solution) -> None:
     for boxes in solution.family.decomposition.subdomains.values():
         for box in boxes:
             corner, size = (box.low[0], box.low[-1]), (box.high - box.low)
-            axis.add_patch(Rectangle(corner, size[0], size[-1], fill=False, edgecolor="0.6", linewidth=0.8, clip_on=False))
+            axis.add_patch(
+                Rectangle(corner, size[0], size[-1], fill=False, edgecolor="0.6", linewidth=0.8, clip_on=False)
+            )
 
 
 def _draw_points(axis: Any, solution: Solution) -> None:

@@ -43,9 +43,7 @@ class Law:
     def __init__(self, name: str, evaluate: Callable[[Lookup, Lookup, Place, Place], Any], example: Place):
         self.name, self.evaluate = name, evaluate
         self.channels: tuple[Channel, ...] = tuple(
-            sorted(
-                touched(lambda look: evaluate(look, look, example, example)), key=lambda c: (sum(c[1]), c[1], c[0])
-            )
+            sorted(touched(lambda look: evaluate(look, look, example, example)), key=lambda c: (sum(c[1]), c[1], c[0]))
         )
         self.count: int = jax.eval_shape(
             lambda: rows(evaluate(lambda _: jnp.zeros(()), lambda _: jnp.zeros(()), example, example))

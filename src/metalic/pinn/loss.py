@@ -1,19 +1,21 @@
 """The loss as blocks of least-squares rows, for first-order and for Gauss-Newton methods alike.
 
 `value` and `value_and_gradient` serve Adam and L-BFGS; `normal_equations` gives J^T J and J^T r block by block, and
-`curvature` the second derivative along a step; no Jacobian of everything is ever formed. One program serves all 2^s sets of conditions, and a set pays only for what it uses: conditions
-are *grouped* by the derivatives they need, a group with no active condition is skipped (`lax.cond`), and the normal
-equations loop over the active rows alone.
+`curvature` the second derivative along a step; no Jacobian of everything is ever formed. One program serves all 2^s
+sets of conditions, and a set pays only for what it uses: conditions are *grouped* by the derivatives they need, a
+group with no active condition is skipped (`lax.cond`), and the normal equations loop over the active rows alone.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 
 from ..families.fields import Channel
 from .laws import Law, Place
@@ -56,7 +58,7 @@ def law_rows(
 ) -> Float[Array, "B R N"]:
     """The unweighted rows of a law at every point of a block; `swapped` looks from side b to side a."""
 
-    def at_point(a, b, x, y, n, ca, cb):  # type: ignore[no-untyped-def]
+    def at_point(a, b, x, y, n, ca, cb):
         at, across = Place(x, ca, n, problem.parameters), Place(y, cb, n, problem.parameters)
         if swapped:
             mirrored = Place(y, cb, -n, problem.parameters)
@@ -142,10 +144,14 @@ def _over_parts(problem: Problem, theta: Float[Array, "K P"], measure: Callable[
     strength = problem.lambda_interface * problem.active
     nothing = lambda t: jax.tree.map(jnp.zeros_like, total)  # noqa: E731
     for group in groups(problem):
-        of_group = measure(lambda t, group=group: condition_rows(problem, t, group, strength))
+        of_group = measure(partial(_group_rows, problem, group, strength))
         used = jnp.any(problem.active[jnp.array(group)])
         total = jax.tree.map(jnp.add, total, jax.lax.cond(used, of_group, nothing, theta))
     return total
+
+
+def _group_rows(problem: Problem, group: list[int], strength: Float[Array, "S"], theta: Float[Array, "K P"]):
+    return condition_rows(problem, theta, group, strength)
 
 
 def _sum_of_squares(rows: list[Array]) -> Float[Array, ""]:
@@ -217,7 +223,7 @@ def gram(rows: Float[Array, "P N"]) -> Float[Array, "P P"]:
     size = rows.shape[0]
     cuts = [round(i * size / STRIPS) for i in range(STRIPS + 1)]
     parts = []
-    for start, stop in zip(cuts, cuts[1:]):
+    for start, stop in itertools.pairwise(cuts):
         parts.append(jnp.pad(rows[start:stop] @ rows[:stop].T, ((0, 0), (0, size - stop))))
     return jnp.concatenate(parts)
 
@@ -255,7 +261,7 @@ class _Accumulator:
         return NormalEquations(self.value, self.gradient, tuple(self.diagonal), tuple(self.coupling))
 
 
-def _pullbacks(problem: Problem, theta: Float[Array, "K P"], block: Block, channels: tuple[Channel, ...]):  # type: ignore[no-untyped-def]
+def _pullbacks(problem: Problem, theta: Float[Array, "K P"], block: Block, channels: tuple[Channel, ...]):
     """Channels of all sides, and a function from either side's cotangents (B, C, N) to Jacobian rows (B, P, N)."""
     network, (x, rows) = problem.system.network, _sides(block)
     weights, z, slope = gather(problem, theta, rows), _scaled(problem, x, rows), problem.slope[jnp.array(rows)]
@@ -270,10 +276,10 @@ def _pullbacks(problem: Problem, theta: Float[Array, "K P"], block: Block, chann
     return values, pull
 
 
-def _row_and_cotangents(problem: Problem, block: Block, law: Law, channels, row: int, va, vb, swapped=False):  # type: ignore[no-untyped-def]
+def _row_and_cotangents(problem: Problem, block: Block, law: Law, channels, row: int, va, vb, swapped=False):
     """Row number `row` of a law at every point, and its derivatives by the channels of either side."""
 
-    def total(a, b):  # type: ignore[no-untyped-def]
+    def total(a, b):
         r = law_rows(problem, block, law, channels, a, b, swapped)[:, row]
         return jnp.sum(r), r
 
@@ -281,7 +287,7 @@ def _row_and_cotangents(problem: Problem, block: Block, law: Law, channels, row:
     return r, ca, cb
 
 
-def _add_law(problem: Problem, theta, accumulator: _Accumulator, block: Block, law: Law, factor) -> None:  # type: ignore[no-untyped-def]
+def _add_law(problem: Problem, theta, accumulator: _Accumulator, block: Block, law: Law, factor) -> None:
     values, pull = _pullbacks(problem, theta, block, law.channels)
     root = jnp.sqrt(factor * block.weight)
     for row in range(law.count):
@@ -289,7 +295,7 @@ def _add_law(problem: Problem, theta, accumulator: _Accumulator, block: Block, l
         accumulator.add(block, r * root, *pull(ca * root[:, None], cb * root[:, None]))
 
 
-def _add_conditions(problem: Problem, theta, equations: NormalEquations, group: list[int]) -> NormalEquations:  # type: ignore[no-untyped-def]
+def _add_conditions(problem: Problem, theta, equations: NormalEquations, group: list[int]) -> NormalEquations:
     """Loop over the active rows of a group; each turn evaluates one row and adds it to the equations."""
     block, laws = problem.interface, problem.system.conditions
     assert block is not None
@@ -302,10 +308,10 @@ def _add_conditions(problem: Problem, theta, equations: NormalEquations, group: 
     active = problem.active[jnp.array([slot[0] for slot in slots])]
     order = jnp.argsort(~active, stable=True)
 
-    def branch(i: int, row: int, swapped: bool, factor: float):  # type: ignore[no-untyped-def]
+    def branch(i: int, row: int, swapped: bool, factor: float):
         root = jnp.sqrt(factor * problem.lambda_interface * block.weight)
 
-        def evaluate(va, vb):  # type: ignore[no-untyped-def]
+        def evaluate(va, vb):
             r, ca, cb = _row_and_cotangents(problem, block, laws[i], channels, row, va, vb, swapped)
             return r * root, ca * root[:, None], cb * root[:, None]
 
@@ -313,7 +319,7 @@ def _add_conditions(problem: Problem, theta, equations: NormalEquations, group: 
 
     branches = [branch(*slot) for slot in slots]
 
-    def body(turn, carry):  # type: ignore[no-untyped-def]
+    def body(turn, carry):
         values, pull = _pullbacks(problem, theta, block, channels)
         r, ca, cb = jax.lax.switch(order[turn], branches, *_split(block, values))
         accumulator = _Accumulator(problem, carry)

@@ -18,6 +18,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -108,7 +109,8 @@ class Network:
             x = np.tanh(weights @ x + bias)
         return last @ x + last_bias
 
-    def layers(self, theta: Float[Array, "P"]) -> list[tuple[Array, Array]]:
+    def layers(self, theta: Any) -> list[tuple[Any, Any]]:
+        """Weights and biases of each layer, views of the flat vector (NumPy's or JAX's)."""
         found, start = [], 0
         for b, a in self.shapes:
             weights = theta[start : start + b * a].reshape(b, a)
@@ -127,7 +129,11 @@ class Network:
         return series
 
     def _forward(
-        self, theta: Float[Array, "P"], x: Float[Array, "d N"], slope: Float[Array, "d"], indices: tuple[MultiIndex, ...]
+        self,
+        theta: Float[Array, "P"],
+        x: Float[Array, "d N"],
+        slope: Float[Array, "d"],
+        indices: tuple[MultiIndex, ...],
     ) -> tuple[list[Series], list[Series]]:
         """Per layer but the last: its input series h and its pre-activation series z; h of the last layer too."""
         h, inputs, pre = self._input(x, slope, indices), [], []
@@ -161,7 +167,7 @@ class Network:
 
     def channels_and_pullback(
         self, theta: Float[Array, "P"], x: Float[Array, "d N"], slope: Float[Array, "d"], channels: tuple[Channel, ...]
-    ):  # type: ignore[no-untyped-def]
+    ):
         """The channels, and a function from cotangents (C, N) to Jacobian rows (P, N), one per point."""
         indices = closure(index for _, index in channels)
         inputs, pre = self._forward(theta, x, slope, indices)

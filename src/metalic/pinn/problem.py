@@ -66,7 +66,9 @@ class Problem(eqx.Module):
 Samples = list[tuple[np.ndarray, np.ndarray]]  # per row: points (n, d) and normals (n, d)
 
 
-def _stack(rows: Samples, totals: Sequence[int], a: Sequence[int], b: Sequence[int] = (), other: Samples | None = None):
+def _stack(
+    rows: Samples, totals: Sequence[int], a: Sequence[int], b: Sequence[int] = (), other: Samples | None = None
+) -> Block:
     """Rows of unequal length as one padded block; padding repeats a point with weight zero."""
     length = max(len(points) for points, _ in rows)
 
@@ -78,7 +80,13 @@ def _stack(rows: Samples, totals: Sequence[int], a: Sequence[int], b: Sequence[i
     )
     x = padded([points for points, _ in rows])
     y = x if other is None else padded([points for points, _ in other])
-    return Block(x, y, padded([normals for _, normals in rows]), weight, tuple(a), tuple(b))
+    arrays: dict[str, Any] = {  # NumPy's, until the whole problem goes to the device
+        "x": x,
+        "y": y,
+        "normal": padded([normals for _, normals in rows]),
+        "weight": weight,
+    }
+    return Block(**arrays, a=tuple(a), b=tuple(b))
 
 
 class Sampler:
@@ -111,9 +119,7 @@ class Sampler:
         rows = [self._on_patches(pair.patches, self.points.interface, rng) for pair in pairs]
         return _stack(rows, [len(points) for points, _ in rows], [p.a for p in pairs], [p.b for p in pairs])
 
-    def _on_patches(
-        self, patches: Sequence[Patch], n: int, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _on_patches(self, patches: Sequence[Patch], n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         counts = allocate(n, [patch.measure for patch in patches])
         parts = [sample_patch(count, patch, self.sampling, rng) for patch, count in zip(patches, counts)]
         normals = [np.tile(normal(patch), (len(part), 1)) for patch, part in zip(patches, parts)]

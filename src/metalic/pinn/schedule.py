@@ -57,7 +57,7 @@ SCHEDULES: dict[str, Schedule] = {
             sampling="random",
             scaling="none",
         ),
-        Schedule("fast", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 300))),
+        Schedule("fast", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 200))),
         Schedule(
             "accurate",
             (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 3000, resample=150, adaptive=True)),

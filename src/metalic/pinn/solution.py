@@ -33,10 +33,7 @@ def relative_error(values: Float[np.ndarray, "n m"], reference: Float[np.ndarray
     """|values - reference| / |reference| in L2, at most 100. Where the reference is zero everywhere, the root mean
     square of the values themselves (an absolute error)."""
     size = np.linalg.norm(reference)
-    if size == 0:
-        error = np.sqrt(np.mean(values**2))
-    else:
-        error = np.linalg.norm(values - reference) / size
+    error = np.sqrt(np.mean(values**2)) if size == 0 else np.linalg.norm(values - reference) / size
     return float(min(error, ERROR_CAP)) if np.isfinite(error) else ERROR_CAP
 
 
@@ -138,7 +135,9 @@ class Solution:
             shape: tuple[int, ...] = (len(array),)
         else:
             if set(coordinates) != set(names):
-                raise GeometryError(f"coordinates {', '.join(names)} are needed, not {', '.join(coordinates) or 'none'}")
+                raise GeometryError(
+                    f"coordinates {', '.join(names)} are needed, not {', '.join(coordinates) or 'none'}"
+                )
             try:
                 grids = np.broadcast_arrays(*(np.asarray(coordinates[name], dtype=float) for name in names))
             except ValueError as error:
@@ -242,7 +241,9 @@ def evaluate(
 
 def _built_in(name: str, path: Any) -> Family:
     if name not in BUILT_IN:
-        raise FileError(f"'{path}' holds a solution of your family '{name}': pass it, as in load(path, family=MyFamily)")
+        raise FileError(
+            f"'{path}' holds a solution of your family '{name}': pass it, as in load(path, family=MyFamily)"
+        )
     return find_family(name)
 
 
@@ -295,10 +296,20 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
             raise KeyError("format")
     except OSError as error:
         raise FileError(f"cannot read '{path}': {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError, EOFError, AttributeError, NotImplementedError, zipfile.BadZipFile) as error:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        EOFError,
+        AttributeError,
+        NotImplementedError,
+        zipfile.BadZipFile,
+    ) as error:
         raise FileError(f"'{path}' is not a solution file, or is damaged: {error}") from error
     if meta["version"] > VERSION:
-        raise FileError(f"'{path}' has format version {meta['version']}; this metalic reads up to {VERSION}: upgrade it")
+        raise FileError(
+            f"'{path}' has format version {meta['version']}; this metalic reads up to {VERSION}: upgrade it"
+        )
     if meta.get("digest") != _digest(contents):
         raise FileError(f"'{path}' is damaged: its contents do not match their checksum")
     return meta, contents

@@ -149,20 +149,16 @@ class _Setup:
         family = self.system.family
         collocation, boundary, interface = self.sampler.draw(self.seed)
         centre, slope = scale(family, self.scaling)
-        problem = Problem(
-            collocation,
-            boundary,
-            interface,
-            centre,
-            slope,
-            family.coefficient_table(),
-            {name: np.asarray(value) for name, value in self.parameters.items()},
-            np.zeros(len(self.system.catalogue), bool),
-            np.asarray(self.weights[0]),
-            np.asarray(self.weights[1]),
-            self.system,
-        )
-        return self.on_device(problem)
+        arrays: dict[str, Any] = {
+            "centre": centre,
+            "slope": slope,
+            "coefficients": family.coefficient_table(),
+            "parameters": {name: np.asarray(value) for name, value in self.parameters.items()},
+            "active": np.zeros(len(self.system.catalogue), bool),
+            "lambda_boundary": np.asarray(self.weights[0]),
+            "lambda_interface": np.asarray(self.weights[1]),
+        }
+        return self.on_device(Problem(collocation, boundary, interface, **arrays, system=self.system))
 
     def on_device(self, tree: Any) -> Any:
         """Arrays in the precision of the run."""

@@ -106,7 +106,5 @@ class GaussNewton(Optimizer):
                 last.count + 1,
             )
 
-        first = Trial(
-            theta, equations.value, jnp.zeros_like(theta), jnp.asarray(False), mu, growth, jnp.asarray(0)
-        )
+        first = Trial(theta, equations.value, jnp.zeros_like(theta), jnp.asarray(False), mu, growth, jnp.asarray(0))
         return jax.lax.while_loop(lambda t: ~t.accepted & (t.count < self.trials), attempt, first)

@@ -62,7 +62,7 @@ class LBFGS(Optimizer):
         return Progress(theta, loss, status, (inner, gradient))
 
 
-def _objective(problem: Problem):  # type: ignore[no-untyped-def]
+def _objective(problem: Problem):
     """The loss as a function whose derivative is `value_and_gradient`'s."""
 
     @jax.custom_vjp
