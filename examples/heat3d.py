@@ -5,10 +5,9 @@
     u = sin(pi x) sin(pi y)          at t = 0
     u = exp(-2 pi^2 k t) sin(pi x) sin(pi y)          the exact solution
 
-The interface x = 1/2 is a square in (y, t). With k this small the flux is a weak demand; `x` asks for the same at full
-weight.
+The interface x = 1/2 is a square in (y, t); the flux through it is -k u_x.
 
-    metalic solve examples/heat3d.py:Heat3D -p k=0.05 -c u,x --plot heat.png
+    metalic solve examples/heat3d.py:Heat3D -p k=0.05 -c u,c --plot heat.png
 """
 
 import jax.numpy as jnp
@@ -23,7 +22,7 @@ class Heat3D(mt.Family):
     domain = mt.Box(x=(0, 1), y=(0, 1), t=(0, 1))
     decomposition = mt.split(domain, x=[0.5])
     points = mt.Points(boundary=300, interface=200)  # surfaces, not lines: more points than the default
-    default_conditions = ("u", "x")
+    default_conditions = ("u", "c")
 
     def residual(self, u, p, k):
         return u.t - k * (u.xx + u.yy)

@@ -6,9 +6,10 @@
     h = cos(pi x), v = 0             at t = 0
     h = cos(pi x) cos(c pi t), v = c sin(pi x) sin(c pi t)          the exact solution
 
-The unknown has two components, `u.h` and `u.v`; the residual and the flux have one entry per equation.
+The unknown has two components, `u.h` and `u.v`; the residual and the flux have one entry per equation. A condition
+such as `u` asks for continuity of both components.
 
-    metalic solve examples/system.py:Sloshing -p c=2 -c u,x --plot sloshing.png
+    metalic solve examples/system.py:Sloshing -p c=2 -c u,c --plot sloshing.png
 """
 
 import jax.numpy as jnp
@@ -23,7 +24,7 @@ class Sloshing(mt.Family):
     domain = mt.Box(x=(0, 1), t=(0, 1))
     decomposition = mt.split(domain, x=[0.5])
     components = ("h", "v")
-    default_conditions = ("u", "x")
+    default_conditions = ("u", "c")
 
     def residual(self, u, p, c):
         return u.h.t + u.v.x, u.v.t + c**2 * u.h.x

@@ -25,7 +25,9 @@ class TwoMaterials(mt.Family):
     title = "div(k grad u) = 0"
     parameters = {"q": (1.0, 5.0)}
     domain = mt.Box(x=(0, 1), y=(0, 1))
-    decomposition = mt.Decomposition(domain, {"left": mt.Box(x=(0, 0.5), y=(0, 1)), "right": mt.Box(x=(0.5, 1), y=(0, 1))})
+    decomposition = mt.Decomposition(
+        domain, {"left": domain.replaced(x=(0, 0.5)), "right": domain.replaced(x=(0.5, 1))}
+    )
     coefficients = {"k": {"left": 1.0, "right": 5.0}}
     default_conditions = ("u", "c")
 

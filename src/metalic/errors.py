@@ -31,3 +31,11 @@ class FileError(MetalicError):
 
 class BanditError(MetalicError):
     """A bandit cannot be set up, or was given contexts, arms or rewards that make no sense."""
+
+
+class StudyError(MetalicError):
+    """A study cannot be set up or go on: settings that differ, plays that keep failing, workers out of reach."""
+
+
+class LedgerError(StudyError):
+    """A ledger cannot be read or written: not a ledger, damaged, newer than this program, locked, disk full."""

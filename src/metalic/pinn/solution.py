@@ -51,6 +51,7 @@ class PhaseRecord:
     error: float | None
     status: Status
     history: tuple[tuple[int, float, float, float | None], ...] = field(repr=False)
+    score: float | None = None  # of `at_phase_end`; not kept in files
 
     @property
     def stop_reason(self) -> str:

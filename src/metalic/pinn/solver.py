@@ -63,6 +63,7 @@ def solve(
     lambda_interface: float = LAMBDA_INTERFACE,
     extrapolate: bool = False,
     progress: Callable[[Report], None] | None = None,
+    at_phase_end: Callable[[Problem, jax.Array], float] | None = None,
     parameters: Mapping[str, Any] | None = None,
     **by_name: Any,
 ) -> Solution:
@@ -70,7 +71,8 @@ def solve(
 
     `conditions`: names ('u,c' or ['u', 'c']), a 0/1 vector or an index for all phases; a list of such sets, or a text
     with ';' between them, for one set per phase; or a function (phase number, loss so far) -> set. None takes the
-    family's default. Parameters are given by name: `solve("poisson", "u,c", s=20)`.
+    family's default. Parameters are given by name: `solve("poisson", "u,c", s=20)`. What `at_phase_end(problem, theta)`
+    makes of the networks at the end of a phase is kept as that phase's `score`.
 
     >>> solution = solve("poisson", "u,c", schedule="quick", s=5)
     >>> solution.error < 0.5
@@ -94,6 +96,7 @@ def solve(
             seed=int(seed),
             dtype=np.dtype(precision),
             weights=(lambda_boundary, lambda_interface),
+            at_phase_end=at_phase_end,
         )
         return _train(setup, schedule, choose, progress, extrapolate)
 
@@ -142,6 +145,7 @@ class _Setup:
     seed: int
     dtype: np.dtype
     weights: tuple[float, float]
+    at_phase_end: Callable[[Problem, jax.Array], float] | None = None
     reference: Float[np.ndarray, "..."] | None = None
     grid: Float[np.ndarray, "n d"] = field(default_factory=lambda: np.zeros((0, 0)))
 
@@ -253,17 +257,20 @@ class _PhaseTrainer:
             state, count = advance(optimizer, problem, state, jnp.asarray(min(steps, budget - done)))
             done, status = done + int(count), Status(int(state.status))
             self._measure(problem, done, float(state.loss), state.theta, time.perf_counter() - compiled)
+        score = self.setup.at_phase_end
+        seconds = time.perf_counter() - compiled
         record = PhaseRecord(
             optimizer=optimizer.name,
             conditions=self.chosen,
             index=self.setup.system.catalogue.index(self.chosen),
             iterations=done,
-            seconds=time.perf_counter() - compiled,
+            seconds=seconds,
             compile_seconds=compiled - begun,
             loss=float(state.loss),
             error=self.history[-1][3],
             status=status,
             history=tuple(self.history),
+            score=None if score is None else score(problem, state.theta),
         )
         return problem, state.theta, record
 

@@ -1,0 +1,32 @@
+"""How plays are run and kept: a study plays, remembers in a ledger (one SQLite file) and recommends.
+
+`Study` is the whole interface; `Ledger` reads a file without it. Names are loaded when first used: a ledger can be
+shown or exported without starting JAX.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from metalic.study.ledger import Ledger
+    from metalic.study.recommendation import Recommendation
+    from metalic.study.reward import Reward
+    from metalic.study.rows import PhaseRow, PlayRow
+    from metalic.study.study import Study
+
+_HOME = {
+    "Ledger": "ledger",
+    "PhaseRow": "rows",
+    "PlayRow": "rows",
+    "Recommendation": "recommendation",
+    "Reward": "reward",
+    "Study": "study",
+}
+
+__all__ = ["Ledger", "PhaseRow", "PlayRow", "Recommendation", "Reward", "Study"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,0 +1,105 @@
+"""Plays one after the other, or many at once: asks the study, hands tasks to a pool, tells the study what came back."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..errors import StudyError
+from .play import Outcome, Task
+from .rows import FAILED, PlayRow
+from .workers import Pool
+
+if TYPE_CHECKING:
+    from .study import Study
+
+RETRIES = 2
+FAILURES_IN_A_ROW = 5
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a progress callback gets: after every finished play its row; `stopping` after the first Ctrl-C."""
+
+    play: PlayRow | None
+    finished: int
+    goal: int
+    flying: int
+    stopping: bool = False
+
+
+Show = Callable[[Progress], None]
+
+
+class Driver:
+    """One call of `Study.play`."""
+
+    def __init__(self, study: Study, pool: Pool, count: int, progress: Show | None):
+        self.study, self.pool, self.count = study, pool, count
+        self.show: Show = progress or (lambda _: None)
+        self.goal = study.finished + count
+        self.failures: Counter[int] = Counter()
+        self.row_of_failures = 0
+        self.flying = 0
+
+    def run(self) -> None:
+        """Until so many plays are finished; KeyboardInterrupt after a Ctrl-C, once plays in flight are written."""
+        begun = 0
+        with _first_interrupt(self._stopping) as stop:
+            while True:
+                while begun < self.count and self.flying < self.pool.capacity() and not stop.is_set():
+                    self.pool.submit(self.study.ask())
+                    self.flying, begun = self.flying + 1, begun + 1
+                if not self.flying:
+                    break
+                self._settle(*self.pool.next(), retry=not stop.is_set())
+        if stop.is_set():
+            raise KeyboardInterrupt
+
+    def _stopping(self) -> None:
+        self.show(Progress(None, self.study.finished, self.goal, self.flying, stopping=True))
+
+    def _settle(self, task: Task, result: Outcome | Exception, retry: bool) -> None:
+        if isinstance(result, Exception):
+            self.failures[task.number] += 1
+            if self.failures[task.number] <= RETRIES:
+                if retry:
+                    self.pool.submit(task)
+                else:
+                    self.flying -= 1  # it stays in the ledger as running, and is played again next time
+                return
+        self.flying -= 1
+        row = self.study.tell(task, result, attempts=self.failures[task.number] + isinstance(result, Outcome))
+        self.show(Progress(row, self.study.finished, self.goal, self.flying))
+        self.row_of_failures = self.row_of_failures + 1 if row.status == FAILED else 0
+        if self.row_of_failures >= FAILURES_IN_A_ROW:
+            raise StudyError(
+                f"{FAILURES_IN_A_ROW} plays in a row failed, the last (play {row.number}) with: {row.message}. The "
+                "study is stopped; mend the cause and run it again"
+            )
+
+
+@contextmanager
+def _first_interrupt(tell: Callable[[], None]) -> Iterator[threading.Event]:
+    """The first Ctrl-C only sets the event; the second acts at once, as always."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def first(number: int, frame: Any) -> None:
+        stop.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        tell()
+
+    signal.signal(signal.SIGINT, first)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,62 @@
+"""What is known already: ledgers shipped inside the package, by family, and plays borrowed from another ledger."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import LedgerError, StudyError
+from .ledger import Ledger
+from .rows import PlayRow
+
+SHIPPED = Path(__file__).parent.parent / "knowledge"
+
+
+def shipped() -> dict[str, Path]:
+    """The ledgers inside the package, by the name of their family."""
+    return {path.stem: path for path in sorted(SHIPPED.glob("*.db"))}
+
+
+def find_ledger(given: str | os.PathLike[str]) -> Path:
+    """A ledger's path, or a family's name for the ledger shipped with the package."""
+    path = Path(given)
+    if path.exists() or path.suffix or path.name != str(given):
+        return path
+    known = shipped()
+    if str(given) not in known:
+        listing = ", ".join(known) or "none"
+        raise LedgerError(
+            f"there is no file '{given}', and no ready-made ledger of that name (there are: {listing}); "
+            f"`metalic play {given}.db --family {given}` makes one"
+        )
+    return known[str(given)]
+
+
+def borrow(source: str | os.PathLike[str], wanted: Mapping[str, Any]) -> tuple[list[PlayRow], dict[str, Any]]:
+    """The finished plays of another ledger that a study with the `wanted` settings can learn from, renumbered to end
+    at 0, and what the settings say about them."""
+    path = find_ledger(source)
+    with Ledger(path) as ledger:
+        settings, plays = ledger.settings(), [play for play in ledger.plays() if play.taught]
+    for name, theirs, ours in (
+        ("family", settings["family"]["name"], wanted["family"]["name"]),
+        ("parameters", settings["family"]["parameters"], wanted["family"]["parameters"]),
+        ("conditions", settings["family"]["conditions"], wanted["family"]["conditions"]),
+        ("phases", len(settings["schedule"]["phases"]), len(wanted["schedule"]["phases"])),
+        ("reward", settings["reward"], wanted["reward"]),
+    ):
+        if theirs != ours:
+            raise StudyError(f"a study cannot start from '{path}': its {name} is {theirs}, the new one's {ours}")
+    if not plays:
+        raise StudyError(f"a study cannot start from '{path}': it has no finished plays")
+    borrowed = [
+        replace(play, number=number, borrowed=True, seen=(), pending=())
+        for number, play in enumerate(plays, start=1 - len(plays))
+    ]
+    content = json.dumps([asdict(play) for play in borrowed], sort_keys=True)
+    return borrowed, {"plays": len(borrowed), "hash": hashlib.sha256(content.encode()).hexdigest()}

@@ -1,0 +1,203 @@
+"""The settings of a study as plain values: written once into its ledger, compared whenever it is opened again."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..bandit import Sequential, Settings
+from ..conditions import Catalogue
+from ..errors import MetalicError, StudyError
+from ..families.base import Family
+from ..families.registry import BUILT_IN, find_family
+from ..families.sampling import Points
+from ..pinn.optimizers import LBFGS, Adam, GaussNewton, Optimizer
+from ..pinn.schedule import Phase, Schedule, find_schedule
+from .reward import Reward
+
+OPTIMIZERS: dict[str, type[Optimizer]] = {kind.name: kind for kind in (Adam, LBFGS, GaussNewton)}
+SOLVER = ("precision", "sampling", "scaling", "hidden", "points", "lambda_boundary", "lambda_interface")
+
+
+@dataclass(frozen=True)
+class StudySettings:
+    """What a study is about; everything that decides a play besides the plays before it."""
+
+    family: Family
+    bandit: Settings
+    schedule: Schedule
+    reward: Reward
+    seed: int
+    solver: Mapping[str, Any]
+    spec: str | None = None
+    borrowed: Mapping[str, Any] | None = None
+    catalogue: Catalogue = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "catalogue", Catalogue(self.family))
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise StudyError(f"a study's seed is an integer of at least 0, not {self.seed!r}")
+        if any(phase.conditions is not None for phase in self.schedule.phases):
+            raise StudyError(f"schedule '{self.schedule.name}' fixes the conditions of a phase; a study chooses them")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "family": {
+                "name": self.family.name,
+                "parameters": {name: list(box) for name, box in self.family.parameters.items()},
+                "conditions": list(self.catalogue.names),
+                "options": {key: repr(value) for key, value in sorted(vars(self.family).items())},
+            },
+            "bandit": self.bandit.to_dict(),
+            "schedule": schedule_to_dict(self.schedule),
+            "reward": str(self.reward),
+            "seed": self.seed,
+            "solver": {key: _plain(value) for key, value in sorted(self.solver.items())},
+            "borrowed": self.borrowed,
+            "spec": self.spec,
+            "source": source_hash(self.family),
+        }
+
+
+def new_settings(
+    family: str | Family | type[Family],
+    bandit: Settings | None,
+    schedule: Any,
+    reward: Any,
+    seed: int | None,
+    solver: Mapping[str, Any] | None,
+) -> StudySettings:
+    """Settings for a new study; what is not given has its default."""
+    found = find_family(family)
+    return StudySettings(
+        family=found,
+        bandit=Sequential() if bandit is None else bandit,
+        schedule=find_schedule("fast" if schedule is None else schedule),
+        reward=Reward.find(reward, found),
+        seed=0 if seed is None else seed,
+        solver=check_solver(solver or {}),
+        spec=_spec(family, found),
+    )
+
+
+def stored_settings(
+    values: Mapping[str, Any],
+    path: Path,
+    family: str | Family | type[Family] | None,
+    bandit: Settings | None,
+    schedule: Any,
+    reward: Any,
+    seed: int | None,
+    solver: Mapping[str, Any] | None,
+) -> StudySettings:
+    """The settings of an existing study; what is given must agree with them."""
+    found = find_family(_stored_family(values, path) if family is None else family)
+    settings = StudySettings(
+        family=found,
+        bandit=Settings.from_dict(values["bandit"]) if bandit is None else bandit,
+        schedule=_stored_schedule(values, path) if schedule is None else find_schedule(schedule),
+        reward=Reward.find(values["reward"] if reward is None else reward, found),
+        seed=values["seed"] if seed is None else seed,
+        solver=check_solver(values["solver"] if solver is None else solver),
+        spec=values["spec"],
+        borrowed=values["borrowed"],
+    )
+    differing = list(differences(values, settings.to_dict()))
+    if differing:
+        told = "; ".join(f"{name} was {old} and is now {new}" for name, old, new in differing)
+        raise StudyError(
+            f"ledger '{path}' was begun with other settings: {told}. Go on with the old ones, or begin another ledger"
+        )
+    return settings
+
+
+def differences(old: Any, new: Any, name: str = "") -> list[tuple[str, Any, Any]]:
+    """(setting, old, new) for all that differs, nested names joined by dots; the source's hash is not a setting."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        found = []
+        for key in {**old, **new}:
+            if name or key not in ("source", "spec"):
+                found += differences(old.get(key), new.get(key), f"{name}.{key}" if name else key)
+        return found
+    return [] if _plain(old) == _plain(new) else [(name, old, new)]
+
+
+def source_hash(family: Family) -> str | None:
+    """A hash of the file that defines a user's family; None for built-in ones, which have the package's version."""
+    if type(family) in BUILT_IN.values():
+        return None
+    try:
+        file = inspect.getsourcefile(type(family))
+    except (TypeError, OSError):
+        return None
+    if file is None or not Path(file).is_file():
+        return None
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+
+
+def _spec(given: Any, family: Family) -> str | None:
+    """How the family can be found again without being passed: by name or place, if it has one."""
+    if isinstance(given, str):
+        place, colon, name = given.rpartition(":")
+        return f"{Path(place).resolve()}:{name}" if colon and place.endswith(".py") else given
+    kind = BUILT_IN.get(family.name)
+    return family.name if kind is not None and family == kind() else None
+
+
+def _stored_family(values: Mapping[str, Any], path: Path) -> str:
+    if values["spec"] is None:
+        raise StudyError(f"ledger '{path}' is of your family '{values['family']['name']}': pass it, as family=MyFamily()")
+    return values["spec"]
+
+
+def check_solver(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of every solve, as `solve` takes them."""
+    found = dict(options)
+    unknown = [key for key in found if key not in SOLVER]
+    if unknown:
+        raise StudyError(f"no solver option '{unknown[0]}': allowed are {', '.join(SOLVER)}")
+    if "hidden" in found:
+        found["hidden"] = tuple(found["hidden"])
+    points = found.get("points")
+    if isinstance(points, Mapping):
+        found["points"] = Points(**points)
+    return found
+
+
+def schedule_to_dict(schedule: Schedule) -> dict[str, Any]:
+    """A schedule as plain values."""
+    phases = []
+    for phase in schedule.phases:
+        optimizer = {"name": phase.optimizer.name, **_plain(phase.optimizer)}
+        phases.append({"optimizer": optimizer, **{k: getattr(phase, k) for k in ("iterations", "resample", "adaptive")}})
+    return {"name": schedule.name, "phases": phases, "sampling": schedule.sampling, "scaling": schedule.scaling}
+
+
+def _stored_schedule(values: Mapping[str, Any], path: Path) -> Schedule:
+    stored = dict(values["schedule"])
+    try:
+        phases = []
+        for phase in stored.pop("phases"):
+            options = dict(phase)
+            optimizer = dict(options.pop("optimizer"))
+            phases.append(Phase(OPTIMIZERS[optimizer.pop("name")](**optimizer), **options))
+        return Schedule(phases=tuple(phases), **stored)
+    except (KeyError, TypeError, MetalicError) as error:
+        raise StudyError(f"the schedule of ledger '{path}' has an optimizer of your own: pass schedule=...") from error
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists, dataclasses as mappings: what JSON gives back."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(item) for item in value]
+    return value

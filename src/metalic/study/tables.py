@@ -1,0 +1,95 @@
+"""A ledger as a flat table, a row per play, and its export to csv, json and parquet."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from ..errors import FileError
+from .rows import PhaseRow, PlayRow
+
+FORMATS = (".csv", ".json", ".parquet")
+BEFORE = ("number", "status", "borrowed")
+AFTER = ("attempts", "message", "host", "started", "finished")
+
+
+def flat(plays: Sequence[PlayRow]) -> list[dict[str, Any]]:
+    """A mapping per play, all with the same keys: parameters by name, then `error_1`, `error_2`... for the phases."""
+    phases = max((len(play.phases) for play in plays), default=0)
+    return [_flat(play, phases) for play in plays]
+
+
+def _flat(play: PlayRow, phases: int) -> dict[str, Any]:
+    row: dict[str, Any] = {name: getattr(play, name) for name in BEFORE}
+    row |= {**play.parameters, "seed": play.seed, "reward": play.reward, "error": play.error}
+    for number in range(phases):
+        phase = play.phases[number] if number < len(play.phases) else None
+        for name in PhaseRow.__dataclass_fields__:
+            value = getattr(phase, name) if phase is not None else None
+            if name in ("conditions", "arm") and value is not None:
+                value = ",".join(value) if name == "conditions" else "".join(map(str, value))
+            row[f"{name}_{number + 1}"] = value
+    return row | {name: getattr(play, name) for name in AFTER} | {"seen": len(play.seen), "pending": len(play.pending)}
+
+
+def to_pandas(plays: Sequence[PlayRow]) -> Any:
+    """A pandas DataFrame with the play's number as index."""
+    return _pandas("to_pandas").DataFrame(flat(plays)).set_index("number")
+
+
+def _pandas(what: str) -> Any:
+    try:
+        import pandas
+    except ImportError as error:
+        raise FileError(f"{what} needs pandas and pyarrow: pip install 'metalic[tables]'") from error
+    return pandas
+
+
+def export(plays: Sequence[PlayRow], path: str | os.PathLike[str]) -> Path:
+    """Write a table to a .csv, .json or .parquet file, all or nothing."""
+    path = Path(path)
+    rows = flat(plays)
+    if path.suffix == ".csv":
+        return _atomically(path, lambda file: _csv(rows, file))
+    if path.suffix == ".json":
+        return _atomically(path, lambda file: file.write(json.dumps([_finite(row) for row in rows], indent=1).encode()))
+    if path.suffix == ".parquet":
+        table = _pandas("parquet").DataFrame(rows)
+        return _atomically(path, lambda file: table.to_parquet(file, index=False))
+    raise FileError(f"'{path}': a table is exported to {', '.join(FORMATS)}")
+
+
+def _csv(rows: Sequence[dict[str, Any]], file: IO[bytes]) -> None:
+    import io
+
+    with io.TextIOWrapper(file, encoding="utf-8", newline="") as text:
+        writer = csv.DictWriter(text, list(rows[0]) if rows else list(BEFORE))
+        writer.writeheader()
+        writer.writerows(rows)
+        text.flush()
+        text.detach()
+
+
+def _finite(row: dict[str, Any]) -> dict[str, Any]:
+    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
+
+
+def _atomically(path: Path, write: Callable[[IO[bytes]], Any]) -> Path:
+    temporary = None
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".metalic-", suffix=path.suffix, delete=False) as file:
+            temporary = Path(file.name)
+            write(file)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        raise FileError(f"cannot write '{path}': {error.strerror or error}") from error
+    return path

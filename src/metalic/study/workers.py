@@ -1,0 +1,147 @@
+"""Where plays are run: in this process, on a Dask cluster of this machine, or on one that exists already.
+
+All three answer to `Pool`: tasks go in, outcomes or exceptions come out in the order in which they are ready. Workers
+only play; the driver, which is this process, decides and writes.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from abc import ABC, abstractmethod
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from ..errors import StudyError
+from .play import Outcome, Task, run
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+PATIENCE = 5.0  # seconds to reach a scheduler
+
+
+class Pool(ABC):
+    """Runs tasks. `submit` returns at once, `next` waits for any task to end; an exception is a result too."""
+
+    @abstractmethod
+    def capacity(self) -> int:
+        """How many tasks are worth having in flight."""
+
+    @abstractmethod
+    def submit(self, task: Task) -> None: ...
+
+    @abstractmethod
+    def next(self) -> tuple[Task, Outcome | Exception]: ...
+
+    def close(self) -> None:
+        """Give back what was opened."""
+
+
+class InProcess(Pool):
+    """One play at a time, here."""
+
+    def __init__(self) -> None:
+        self._tasks: deque[Task] = deque()
+
+    def capacity(self) -> int:
+        return 1
+
+    def submit(self, task: Task) -> None:
+        self._tasks.append(task)
+
+    def next(self) -> tuple[Task, Outcome | Exception]:
+        task = self._tasks.popleft()
+        try:
+            return task, run(task)
+        except Exception as error:
+            return task, error
+
+
+class Cluster(Pool):
+    """A Dask cluster. A worker that is lost costs the play it had."""
+
+    def __init__(self, client: Client, owned: tuple[Any, ...] = ()):
+        self.client, self._owned = client, owned
+        self._tasks: dict[Any, Task] = {}
+
+    def capacity(self) -> int:
+        return max(1, sum(self.client.scheduler_info(n_workers=-1)["workers"][w]["nthreads"] for w in self._names()))
+
+    def _names(self) -> list[str]:
+        return list(self.client.scheduler_info(n_workers=-1)["workers"])
+
+    def submit(self, task: Task) -> None:
+        _send_by_value(task)
+        self._tasks[self.client.submit(run, task, pure=False)] = task
+
+    def next(self) -> tuple[Task, Outcome | Exception]:
+        from distributed import wait
+
+        done = wait(list(self._tasks), return_when="FIRST_COMPLETED").done
+        future = min(done, key=lambda one: self._tasks[one].number)
+        task = self._tasks.pop(future)
+        try:
+            return task, future.result()
+        except Exception as error:
+            return task, error
+
+    def close(self) -> None:
+        self.client.cancel(list(self._tasks))
+        for thing in self._owned:
+            thing.close()
+
+
+def _send_by_value(task: Task) -> None:
+    """A user's family goes to workers with its code: they may not have its file."""
+    import cloudpickle
+
+    name = type(task.family).__module__
+    if name != "__main__" and name.partition(".")[0] != "metalic":
+        cloudpickle.register_pickle_by_value(sys.modules[name])
+
+
+def open_pool(workers: int | str | Any) -> Pool:
+    """A pool from `workers=`: a number, the address of a scheduler, or a Dask client."""
+    if isinstance(workers, bool) or workers is None:
+        raise StudyError(f"workers is a number, an address such as 'tcp://host:8786' or a Dask client, not {workers!r}")
+    if isinstance(workers, int):
+        if workers < 1:
+            raise StudyError(f"a study needs at least 1 worker, not {workers}")
+        return InProcess() if workers == 1 else _local(workers)
+    if isinstance(workers, str):
+        return _remote(workers)
+    if not hasattr(workers, "submit") or not hasattr(workers, "scheduler_info"):
+        raise StudyError(f"workers is a number, an address such as 'tcp://host:8786' or a Dask client, not {workers!r}")
+    return Cluster(workers)
+
+
+def _local(count: int) -> Cluster:
+    """So many single-threaded processes here, each on its own core before JAX starts in it (see preload.py)."""
+    import dask
+    from distributed import Client, LocalCluster
+
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):  # a lost worker's play is retried by us
+        cluster = LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+            preload=["metalic.study.preload"],
+        )
+        client = Client(cluster)
+    return Cluster(client, (client, cluster))
+
+
+def _remote(address: str) -> Cluster:
+    from distributed import Client
+
+    try:
+        client = Client(address, timeout=PATIENCE)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise StudyError(
+            f"no Dask scheduler answers at '{address}' ({error}); start one with `dask scheduler`, or check the address"
+        ) from error
+    return Cluster(client, (client,))

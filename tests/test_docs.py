@@ -1,0 +1,35 @@
+"""The Python blocks of a tutorial run as they stand, in order, in one namespace; links between pages lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
+
+
+@pytest.mark.parametrize("page", ["your-first-family.md"])
+def test_code_blocks_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / page).read_text()
+    namespace = {"__name__": "page"}
+    for block in BLOCK.finditer(text):
+        line = text[: block.start(1)].count("\n")
+        exec(compile("\n" * line + block[1], str(DOCS / page), "exec"), namespace)
+    assert namespace["good"].error < 1e-3
+    assert namespace["poor"].error > 10 * namespace["good"].error
+    assert (tmp_path / "rod.png").stat().st_size > 0
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in DOCS.glob("*.md")))
+def test_links_lead_somewhere(page):
+    for target in LINK.findall((DOCS / page).read_text()):
+        assert target.startswith("https://") or (DOCS / target).exists(), f"{page}: no '{target}'"
+
+
+def test_every_page_is_in_the_index():
+    index = (DOCS / "index.md").read_text()
+    for page in DOCS.glob("*.md"):
+        assert page.name == "index.md" or f"({page.name})" in index

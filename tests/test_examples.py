@@ -1,0 +1,120 @@
+"""The families in `examples/`, each solved against its exact solution, from their files as a user names them."""
+
+from functools import lru_cache
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import metalic as mt
+from metalic.conditions import Catalogue, Side, default_conditions
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+ACCURATE = 1e-2  # relative L2 that every example reaches with its default set
+SCHEDULE = (mt.Phase(mt.GaussNewton(), 40),)
+POINTS = mt.Points(collocation=300, boundary=100, interface=50)
+CASES = {
+    "wave.py:Wave": {"c": 2.0},
+    "two_materials.py:TwoMaterials": {"q": 2.0},
+    "system.py:Sloshing": {"c": 2.0},
+    "heat3d.py:Heat3D": {"k": 0.05},
+    "own_condition.py:PoissonRobin": {"s": 5.0},
+}
+
+
+@lru_cache
+def family(place):
+    return mt.find_family(str(EXAMPLES / place))
+
+
+@lru_cache
+def solved(place):
+    """The solution with the default set. The catalogue holds that set alone, which compiles three times faster."""
+    chosen, own = default_conditions(family(place)), {one.name for one in family(place).own_conditions}
+    small = type(family(place))()
+    small.conditions = tuple(name for name in chosen if name not in own)
+    return mt.solve(small, chosen, SCHEDULE, points=POINTS, **CASES[place])
+
+
+@pytest.mark.parametrize("place", CASES)
+def test_example_is_accurate(place):
+    assert solved(place).error < ACCURATE
+
+
+@pytest.mark.parametrize("place", CASES)
+def test_exact_solution_satisfies_every_law(place):
+    """Residual and boundary conditions vanish on the reference: central differences, whose error is about 1e-6."""
+    model, parameters = family(place), CASES[place]
+    if place.startswith("own_condition"):
+        pytest.skip("the family is built in; its reference has its own tests")
+    exact = model.reference(**parameters)
+    rng = np.random.default_rng(0)
+    table = model.coefficient_table()
+    with jax.enable_x64(True):
+        for k, boxes in enumerate(model.decomposition.subdomains.values()):
+            for point in rng.uniform(boxes[0].low + 0.01, boxes[0].high - 0.01, (5, len(model.coordinates))):
+                side = Side(model, differences(exact, point), point, table[k], parameters)
+                np.testing.assert_allclose(side.residual(), 0, atol=1e-4)
+            for face, patch in model.decomposition.boundary_patches(k):
+                point = rng.uniform(patch.low, patch.high)
+                normal = {model.coordinates[patch.axis]: patch.sign}
+                for condition in model.boundary():
+                    if face in map(model.decomposition.face, condition.faces):
+                        side = Side(model, differences(exact, point), point, table[k], parameters)
+                        np.testing.assert_allclose(condition.law(side.u, side.p, normal, parameters), 0, atol=1e-4)
+
+
+def differences(exact, point, step=1e-3):
+    """A look-up of derivatives up to second order, along one coordinate, by central differences."""
+
+    def value(shift):
+        return np.atleast_2d(np.asarray(exact((point + shift)[None])).reshape(1, -1))[0]
+
+    def look(channel):
+        component, index = channel
+        axis, order = int(np.argmax(index)), sum(index)
+        assert order in (0, max(index))
+        h = step * np.eye(len(point))[axis]
+        found = {
+            0: lambda: value(0 * h),
+            1: lambda: (value(h) - value(-h)) / (2 * step),
+            2: lambda: (value(h) - 2 * value(0 * h) + value(-h)) / step**2,
+        }[order]()
+        return jnp.asarray(found[component])
+
+    return look
+
+
+def test_the_gradient_jumps_and_the_flux_does_not():
+    solution = solved("two_materials.py:TwoMaterials")
+    y, h = np.linspace(0.1, 0.9, 17), 1e-4
+
+    def slope(side):
+        """u_x on one side of x = 1/2, by a one-sided difference of second order that stays on that side."""
+        near, middle, far = (solution(x=0.5 + side * n * h, y=y) for n in (1, 2, 3))
+        return side * (-5 * near + 8 * middle - 3 * far) / (2 * h)
+
+    left, right = slope(-1), slope(+1)
+    exact_flux = 2.0 * np.pi * np.sin(np.pi * y)
+    np.testing.assert_allclose(1.0 * left, exact_flux, rtol=0.05)
+    np.testing.assert_allclose(5.0 * right, exact_flux, rtol=0.05)
+    np.testing.assert_allclose(left / right, 5.0, rtol=0.05)
+    assert np.max(np.abs(1.0 * left - 5.0 * right)) < 0.02 * exact_flux.max()
+
+
+def test_a_system_has_a_column_per_component():
+    assert solved("system.py:Sloshing")(x=np.linspace(0, 1, 5), t=0.3).shape == (5, 2)
+
+
+def test_own_condition_follows_those_of_the_catalogue_and_sees_both_sides():
+    model = family("own_condition.py:PoissonRobin")
+    assert Catalogue(model).names[-1] == "robin"
+    condition = model.own_conditions[0]
+    values_a = {(0, (0, 0)): 3.0, (0, (1, 0)): 1.0, (0, (0, 1)): 4.0}
+    values_b = {(0, (0, 0)): 2.0, (0, (1, 0)): 7.0, (0, (0, 1)): 1.0}
+    a, b = (Side(model, values.__getitem__, (0.3, 0.5), (), {"s": 5.0}) for values in (values_a, values_b))
+    up = np.array([0.0, 1.0])
+    assert condition.law(a, b, up) == pytest.approx(1 + 0.5 * 3)
+    assert condition.law(b, a, -up) == pytest.approx(-1 + 0.5 * 3)
