@@ -60,7 +60,7 @@ SCHEDULES: dict[str, Schedule] = {
         Schedule("fast", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 200))),
         Schedule(
             "accurate",
-            (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 3000, resample=150, adaptive=True)),
+            (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 1000, resample=150)),
         ),
         Schedule("quick", (Phase(Adam(5e-3), 100), Phase(GaussNewton(), 50))),
     )

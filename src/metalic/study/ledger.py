@@ -19,7 +19,7 @@ from typing import Any
 
 from ..errors import LedgerError
 from .files import APPLICATION_ID, SCHEMA_VERSION, WriteLock, check_place, connect, told
-from .rows import RUNNING, STATUSES, PhaseRow, PlayRow, from_ranges, to_ranges
+from .rows import STATUSES, PhaseRow, PlayRow, from_ranges, to_ranges
 
 SCHEMA = f"""
 CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -203,8 +203,3 @@ def _play(values: Sequence[Any], phases: Sequence[PhaseRow]) -> PlayRow:
     row["versions"] = None if row["versions"] is None else json.loads(row["versions"])
     row["borrowed"] = bool(row["borrowed"])
     return PlayRow(parameters=json.loads(row.pop("context")), phases=tuple(phases), **row)
-
-
-def unfinished(plays: Sequence[PlayRow]) -> list[PlayRow]:
-    """The plays that were running when the last writer went away."""
-    return [play for play in plays if play.status == RUNNING]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 import os
@@ -66,14 +67,11 @@ def export(plays: Sequence[PlayRow], path: str | os.PathLike[str]) -> Path:
 
 
 def _csv(rows: Sequence[dict[str, Any]], file: IO[bytes]) -> None:
-    import io
-
-    with io.TextIOWrapper(file, encoding="utf-8", newline="") as text:
-        writer = csv.DictWriter(text, list(rows[0]) if rows else list(BEFORE))
-        writer.writeheader()
-        writer.writerows(rows)
-        text.flush()
-        text.detach()
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    writer = csv.DictWriter(text, list(rows[0]) if rows else list(BEFORE))
+    writer.writeheader()
+    writer.writerows(rows)
+    text.detach()  # flushes, and leaves the file open
 
 
 def _finite(row: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,349 @@
+"""A study: it asks which set of conditions to play next, plays, remembers, and recommends.
+
+The ledger is the state. The context and the seed of a play follow from (study's seed, play's number), decisions from
+the rows of the plays before it; so a study that was killed anywhere goes on as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from ..bandit import Bandit, Decision, Learned, Settings
+from ..bandit import Phase as PlayedPhase
+from ..bandit import Play as Played
+from ..errors import LedgerError, StudyError
+from ..families.base import Family
+from . import tables
+from .driver import Driver, Show
+from .knowledge import borrow, find_ledger
+from .ledger import Ledger
+from .play import Outcome, Task
+from .recommendation import Effect, Recommendation, advise, condition_effects
+from .reward import Reward
+from .rows import FAILED, RUNNING, PlayRow
+from .settings import StudySettings, new_settings, source_hash, stored_settings
+from .workers import open_pool
+
+CONTEXT, SEED = 0, 1  # streams of random numbers of a play
+
+
+class Study:
+    """A study and its ledger. Opening an existing file goes on with it; what is given must then agree with it.
+
+    `family`, `bandit` (default `Sequential()`), `schedule` ('fast'), `reward` ('error' if the family has a reference,
+    else 'residual'; 'error+time:SECONDS'), `seed` (0) and `solver` (options of every solve, such as
+    {'hidden': (20, 20)}) may be left out for an existing file. `start_from`: another ledger, or the name of a family
+    that has a ready-made one, whose plays a new study knows from the beginning. `read_only` reads while another
+    process writes.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        family: str | Family | type[Family] | None = None,
+        bandit: Settings | None = None,
+        schedule: Any = None,
+        reward: str | Reward | None = None,
+        seed: int | None = None,
+        *,
+        solver: Mapping[str, Any] | None = None,
+        start_from: str | os.PathLike[str] | None = None,
+        read_only: bool = False,
+    ):
+        self.path = find_ledger(path) if read_only else Path(path)
+        self._asked: set[int] = set()
+        self._last_learned: tuple[tuple[int, ...], Learned] | None = None
+        given = (family, bandit, schedule, reward, seed, solver)
+        if read_only:
+            self._ledger = Ledger(self.path)
+        elif self.path.exists() or family is None:
+            self._ledger = Ledger.writer(self.path, None)
+        else:
+            self._ledger = _begin(self.path, new_settings(family, *given[1:]), start_from)
+        try:
+            stored = self._ledger.settings()
+            self.settings: StudySettings = _read(self.path, stored, given)
+            if start_from is not None and stored["borrowed"] is None:
+                raise StudyError(f"ledger '{self.path}' exists and has borrowed no plays; start_from is for a new one")
+        except BaseException:
+            self._ledger.close()
+            raise
+        _warn_of_changes(self.settings.family, stored, self.path)
+
+    # ---- what has been played
+
+    @property
+    def family(self) -> Family:
+        return self.settings.family
+
+    @property
+    def plays(self) -> list[PlayRow]:
+        """All plays of this study in the order of their numbers, running ones too."""
+        return [play for play in self._ledger.plays() if not play.borrowed]
+
+    @property
+    def borrowed(self) -> list[PlayRow]:
+        """The plays of another ledger that this study started from."""
+        return [play for play in self._ledger.plays() if play.borrowed]
+
+    @property
+    def finished(self) -> int:
+        """How many plays are finished, failed ones too."""
+        return sum(play.status != RUNNING for play in self.plays)
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame with a row per play; parameters by name, `error_1`, `error_2`... for the phases."""
+        return tables.to_pandas(self.plays)
+
+    def export(self, path: str | os.PathLike[str]) -> Path:
+        """Write that table to a .csv, .json or .parquet file."""
+        return tables.export(self.plays, path)
+
+    # ---- playing
+
+    def ask(self) -> Task:
+        """The next play: one that was interrupted, or a new one. It is in the ledger, as running, when this returns.
+
+        >>> task = study.ask(); study.tell(task, task.run())    # doctest: +SKIP
+        """
+        self._must_write()
+        rows = self._ledger.plays()
+        for row in rows:
+            if row.status == RUNNING and row.number not in self._asked:
+                task = self._task(row, rows, _stored_decision(row))
+                break
+        else:
+            task = self._new_task(rows)
+        self._asked.add(task.number)
+        return task
+
+    def tell(self, task: Task, result: Outcome | Exception, attempts: int = 1) -> PlayRow:
+        """Write what came of a play: an outcome, or the exception by which it failed for good."""
+        self._must_write()
+        row = next((row for row in self._ledger.plays() if row.number == task.number), None)
+        if row is None or row.status != RUNNING:
+            raise StudyError(f"play {task.number} was not asked for, or is finished: tell the outcome of a running play")
+        common: dict[str, Any] = {"attempts": attempts, "finished": _now()}
+        if isinstance(result, Exception):
+            row = replace(row, status=FAILED, message=f"{type(result).__name__}: {result}", **common)
+        else:
+            self._check(result)
+            row = replace(
+                row,
+                status=result.status,
+                phases=tuple(result.phases),
+                versions=dict(result.versions),
+                host=result.host,
+                **common,
+            )
+        self._ledger.write(row)
+        self._asked.discard(task.number)
+        return row
+
+    def play(self, plays: int, workers: int | str | Any = 1, progress: Show | None = None) -> None:
+        """Play so many more plays.
+
+        `workers`: 1 plays in this process, N on a local cluster of N processes with a core each, 'tcp://host:port' or
+        a Dask client on a cluster that exists. After Ctrl-C plays in flight are finished and written, then
+        KeyboardInterrupt is raised; a second Ctrl-C acts at once. Either way, playing again goes on.
+        """
+        self._must_write()
+        if isinstance(plays, bool) or not isinstance(plays, int) or plays < 1:
+            raise StudyError(f"a study plays at least 1 more play, not {plays!r}")
+        pool = open_pool(workers)
+        try:
+            Driver(self, pool, plays, progress).run()
+        finally:
+            pool.close()
+            self._asked.clear()
+
+    # ---- what was learned
+
+    def recommend(
+        self, parameters: Mapping[str, Any] | None = None, *, top: int = 5, extrapolate: bool = False, **by_name: Any
+    ) -> Recommendation:
+        """The best set of conditions per phase for one PDE: `study.recommend(s=17)`. Pass it on to `solve`."""
+        values = self.family.check_parameters({**(parameters or {}), **by_name}, extrapolate)
+        return advise(self._experience(), self.settings.catalogue, values, self.settings.reward.meaning, top)
+
+    def effects(self, parameters: Mapping[str, Any] | None = None, **by_name: Any) -> tuple[dict[str, Effect], ...]:
+        """For every decision of a play, how much each condition matters for one PDE."""
+        values = self.family.check_parameters({**(parameters or {}), **by_name})
+        learned, context = self._experience(), tuple(values.values())
+        return tuple(
+            condition_effects(learned, self.settings.catalogue, context, phase)
+            for phase in range(self._bandit.decisions)
+        )
+
+    def close(self) -> None:
+        """Give the ledger back."""
+        self._ledger.close()
+
+    def __enter__(self) -> Study:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        try:
+            plays = self.plays
+        except (LedgerError, AttributeError):
+            return f"<Study of '{self.path}'>"
+        errors = [play.error for play in plays if play.taught and play.error is not None]
+        best = f", best error {min(errors):.2e}" if errors else ""
+        bandit, policy = self.settings.bandit.name, self.settings.bandit.policy.name
+        done = sum(play.status != RUNNING for play in plays)
+        return f"<Study of {self.family.name} in '{self.path}': {bandit} {policy}, {done} plays{best}>"
+
+    # ---- how a play comes about
+
+    @cached_property
+    def _bandit(self) -> Bandit:
+        boxes = self.family.parameters.values()
+        return Bandit(
+            settings=self.settings.bandit,
+            conditions=len(self.settings.catalogue),
+            low=tuple(low for low, _ in boxes),
+            high=tuple(high for _, high in boxes),
+            phases=len(self.settings.schedule.phases),
+        )
+
+    def _new_task(self, rows: Sequence[PlayRow]) -> Task:
+        number = max((row.number for row in rows if not row.borrowed), default=0) + 1
+        row = PlayRow(
+            number=number,
+            status=RUNNING,
+            parameters=self._context(number),
+            seed=int(self._sequence(number, SEED).generate_state(1)[0]),
+            phases=(),
+            seen=tuple(row.number for row in rows if row.taught),
+            pending=tuple(row.number for row in rows if row.status == RUNNING),
+            started=_now(),
+        )
+        task = self._task(row, rows)
+        self._ledger.write(replace(row, phases=(task.first_row(),)))
+        return task
+
+    def _task(self, row: PlayRow, rows: Sequence[PlayRow], first: Decision | None = None) -> Task:
+        """A row as a task: its decisions follow from the rows that it has seen."""
+        settings, context = self.settings, tuple(row.parameters.values())
+        learned = self._learned([other for other in rows if other.number in set(row.seen)])
+        others = {other.number: other for other in rows}
+        pending = tuple(_started(others[number]) for number in row.pending)
+        turn = row.number + sum(other.borrowed for other in rows)
+        key = (settings.seed, row.number)
+        if first is None:
+            first = learned.decide(context, play=turn, key=key, pending=pending)
+        return Task(
+            number=row.number,
+            family=self.family,
+            parameters=row.parameters,
+            seed=row.seed,
+            schedule=settings.schedule,
+            solver=settings.solver,
+            reward=settings.reward,
+            first=first,
+            learned=learned,
+            pending=pending,
+            turn=turn,
+            key=key,
+        )
+
+    def _sequence(self, number: int, stream: int) -> np.random.SeedSequence:
+        return np.random.SeedSequence(self.settings.seed, spawn_key=(number, stream))
+
+    def _context(self, number: int) -> dict[str, float]:
+        """Uniform in the box of the parameters."""
+        rng = np.random.default_rng(self._sequence(number, CONTEXT))
+        return {name: float(rng.uniform(low, high)) for name, (low, high) in self.family.parameters.items()}
+
+    def _learned(self, seen: Sequence[PlayRow]) -> Learned:
+        """What follows from these plays; kept until there are others, so that models are fitted once."""
+        numbers = tuple(row.number for row in seen)
+        if self._last_learned is None or self._last_learned[0] != numbers:
+            history = [_played(row, self._bandit.phases) for row in seen]
+            self._last_learned = numbers, self._bandit.learn(history)
+        return self._last_learned[1]
+
+    def _experience(self) -> Learned:
+        taught = [row for row in self._ledger.plays() if row.taught]
+        if not taught:
+            raise StudyError(f"'{self.path}' has no finished plays to learn from; play first")
+        return self._learned(taught)
+
+    def _must_write(self) -> None:
+        if not self._ledger.writable:
+            raise StudyError(f"study '{self.path}' is open for reading; open it without read_only=True to play")
+
+    def _check(self, outcome: Outcome) -> None:
+        if outcome.status not in ("done", "diverged"):
+            raise StudyError(f"an outcome is 'done' or 'diverged', not {outcome.status!r}; a failure is an exception")
+        phases = self._bandit.phases
+        if not 1 <= len(outcome.phases) <= phases or (outcome.status == "done" and len(outcome.phases) < phases):
+            raise StudyError(f"a play of this study has {phases} phases, not {len(outcome.phases)}")
+        for phase in outcome.phases:
+            if phase.reward is None or not math.isfinite(phase.reward):
+                raise StudyError(f"a reward must be a finite number, not {phase.reward!r}")
+
+
+def _begin(path: Path, settings: StudySettings, start_from: str | os.PathLike[str] | None) -> Ledger:
+    plays: list[PlayRow] = []
+    if start_from is not None:
+        plays, about = borrow(start_from, settings.to_dict())
+        settings = replace(settings, borrowed=about)
+    return Ledger.writer(path, settings.to_dict(), plays)
+
+
+def _read(path: Path, stored: Mapping[str, Any], given: tuple[Any, ...]) -> StudySettings:
+    try:
+        return stored_settings(stored, path, *given)
+    except (KeyError, TypeError) as error:
+        raise LedgerError(f"ledger '{path}' is damaged: its settings cannot be read ({error})") from error
+
+
+def _warn_of_changes(family: Family, stored: Mapping[str, Any], path: Path) -> None:
+    if stored["source"] != source_hash(family):
+        warnings.warn(
+            f"the file that defines family '{family.name}' has changed since '{path}' was begun; plays before and after "
+            "are compared as if it had not",
+            stacklevel=3,
+        )
+
+
+def _stored_decision(row: PlayRow) -> Decision:
+    first = row.phases[0]
+    return Decision(first.arm, first.index, first.mean, first.std)
+
+
+def _started(row: PlayRow) -> Played:
+    """A play in flight: of what it plays only the first decision is known to the driver."""
+    return Played(tuple(row.parameters.values()), (PlayedPhase(row.phases[0].arm),))
+
+
+def _played(row: PlayRow, phases: int) -> Played:
+    """A finished play as bandits see it. A phase that a diverged run never reached counts as the last that it did:
+    the same set, the same reward, a loss that is not finite."""
+    found, loss = [], None
+    for number in range(phases):
+        phase = row.phases[min(number, len(row.phases) - 1)]
+        found.append(PlayedPhase(phase.arm, phase.reward, loss))
+        loss = math.nan if phase.loss is None else phase.loss
+    return Played(tuple(row.parameters.values()), tuple(found))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
