@@ -13,6 +13,7 @@ from metalic.conditions import Catalogue, Side, default_conditions
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ACCURATE = 1e-2  # relative L2 that every example reaches with its default set
+DIFFERENCES = 5e-4
 SCHEDULE = (mt.Phase(mt.GaussNewton(), 40),)
 POINTS = mt.Points(collocation=300, boundary=100, interface=50)
 CASES = {
@@ -45,7 +46,8 @@ def test_example_is_accurate(place):
 
 @pytest.mark.parametrize("place", CASES)
 def test_exact_solution_satisfies_every_law(place):
-    """Residual and boundary conditions vanish on the reference: central differences, whose error is about 1e-6."""
+    """Residual and boundary conditions vanish on the reference, up to the error of the differences: h^2 / 12 times a
+    fourth derivative, which is at most 2 (2 pi)^4 here, so below 3e-4. The terms themselves are of size 1 to 50."""
     model, parameters = family(place), CASES[place]
     if place.startswith("own_condition"):
         pytest.skip("the family is built in; its reference has its own tests")
@@ -56,14 +58,16 @@ def test_exact_solution_satisfies_every_law(place):
         for k, boxes in enumerate(model.decomposition.subdomains.values()):
             for point in rng.uniform(boxes[0].low + 0.01, boxes[0].high - 0.01, (5, len(model.coordinates))):
                 side = Side(model, differences(exact, point), point, table[k], parameters)
-                np.testing.assert_allclose(side.residual(), 0, atol=1e-4)
+                np.testing.assert_allclose(side.residual(), 0, atol=DIFFERENCES)
             for face, patch in model.decomposition.boundary_patches(k):
                 point = rng.uniform(patch.low, patch.high)
                 normal = {model.coordinates[patch.axis]: patch.sign}
                 for condition in model.boundary():
                     if face in map(model.decomposition.face, condition.faces):
                         side = Side(model, differences(exact, point), point, table[k], parameters)
-                        np.testing.assert_allclose(condition.law(side.u, side.p, normal, parameters), 0, atol=1e-4)
+                        np.testing.assert_allclose(
+                            condition.law(side.u, side.p, normal, parameters), 0, atol=DIFFERENCES
+                        )
 
 
 def differences(exact, point, step=1e-3):

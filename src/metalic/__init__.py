@@ -44,6 +44,9 @@ _HOME = {
     "Thompson": "bandit",
     "Random": "bandit",
     "Greedy": "bandit",
+    # how plays are run and kept
+    "Study": "study",
+    "Recommendation": "study",
     # errors
     "MetalicError": "errors",
 }
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
     from .errors import MetalicError
     from .families import Box, Decomposition, Dirichlet, Family, Neumann, Periodic, Points, Robin, find_family, split
     from .pinn import LBFGS, Adam, GaussNewton, Phase, Schedule, Solution, solve
+    from .study import Recommendation, Study
 
 
 def __getattr__(name: str) -> Any:

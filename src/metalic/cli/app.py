@@ -7,7 +7,7 @@ import sys
 import typer
 
 from ..errors import MetalicError
-from . import demo, families, solving
+from . import demo, families, solving, studying
 
 app = typer.Typer(
     name="metalic",
@@ -20,6 +20,10 @@ app.command("families")(families.list_families)
 app.command("conditions")(families.list_conditions)
 app.command("solve")(solving.solve)
 app.command("demo")(demo.demo)
+app.command("play")(studying.play)
+app.command("recommend")(studying.recommend)
+app.command("show")(studying.show)
+app.command("export")(studying.export)
 
 
 def _version(wanted: bool) -> None:

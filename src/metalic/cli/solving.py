@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .options import FamilyName, Json, Parameters, ScheduleName, Seed, check_writable, read_parameters
+from .studying import recommended
 
 if TYPE_CHECKING:
     from ..pinn import Report, Solution
@@ -23,7 +24,11 @@ def solve(
     parameter: Parameters = None,
     conditions: Annotated[
         str | None,
-        typer.Option("--conditions", "-c", help="Names 'u,c', an index, 'all', 'none'; 'u,c;u' for one set per phase."),
+        typer.Option(
+            "--conditions",
+            "-c",
+            help="Names 'u,c', an index, 'all', 'none'; 'u,c;u' one set per phase; study.db: as it advises.",
+        ),
     ] = None,
     schedule: ScheduleName = "fast",
     seed: Seed = 0,
@@ -58,10 +63,13 @@ def solve(
     found.check_parameters(values, extrapolate)
     if plot is not None:
         _check_picture(plot)
+    chosen: Any = conditions
+    if conditions is not None and conditions.endswith(".db"):
+        chosen = recommended(conditions, found, values, schedule, extrapolate)
     with progress_display(quiet) as show:
         solution = run(
             found,
-            conditions,
+            chosen,
             schedule,
             seed=seed,
             precision=precision,

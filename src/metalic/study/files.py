@@ -32,13 +32,15 @@ def told(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         raise LedgerError(_explain(path, error)) from error
     except (ValueError, TypeError, KeyError) as error:
-        raise LedgerError(f"ledger '{path}' is damaged: a row cannot be read ({error}); restore it from a copy") from error
+        raise LedgerError(f"ledger '{path}' is damaged: a row cannot be read ({error}); restore a copy") from error
 
 
 def _explain(path: Path, error: sqlite3.Error) -> str:
     text = str(error)
     if "full" in text:
-        return f"cannot write ledger '{path}': the disk is full. Nothing finished is lost: free some space and run again"
+        return (
+            f"cannot write ledger '{path}': the disk is full; nothing finished is lost, free some space and run again"
+        )
     if "readonly" in text or "read-only" in text:
         return f"cannot write ledger '{path}': it, or its directory, is read-only"
     if "locked" in text or "busy" in text:
@@ -46,7 +48,7 @@ def _explain(path: Path, error: sqlite3.Error) -> str:
     if "unable to open" in text:
         return f"cannot open ledger '{path}': permission denied, or its directory cannot be written"
     if "disk I/O" in text:
-        return f"cannot read or write ledger '{path}': {text}. What was written before is kept: check the disk, run again"
+        return f"cannot read or write ledger '{path}': {text}. What was written is kept: check the disk, run again"
     return f"ledger '{path}' is damaged ({text}); restore it from a copy, or move it away to begin anew"
 
 

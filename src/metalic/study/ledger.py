@@ -11,7 +11,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -58,9 +58,10 @@ CREATE TABLE phases (
 PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {SCHEMA_VERSION};
 """
-PLAY = "number borrowed status context seed seen pending attempts message versions host started finished".split()
+PLAY = "number, borrowed, status, context, seed, seen, pending, attempts, message, versions, host, started, finished"
 PHASE = (
-    "play phase conditions set_index arm mean std reward error loss seconds iterations stop_reason optimizer".split()
+    "play, phase, conditions, set_index, arm, mean, std, reward, error, loss, seconds, iterations, "
+    "stop_reason, optimizer"
 )
 
 
@@ -96,7 +97,11 @@ class Ledger:
         return self._lock is not None
 
     def close(self) -> None:
-        """Give the file and the lock back; at rest a ledger is a single file."""
+        """Give the file and the lock back. At rest a ledger is a single file, without a log that readers would need."""
+        if self._lock is not None:
+            with suppress(sqlite3.Error):  # a reader is at work: then the log stays until the next writer has closed
+                self._db.execute("PRAGMA busy_timeout = 0")
+                self._db.execute("PRAGMA journal_mode = DELETE")
         self._db.close()
         if self._lock is not None:
             self._lock.release()
@@ -116,8 +121,8 @@ class Ledger:
     def plays(self) -> list[PlayRow]:
         """All plays as of now, borrowed ones first, in the order of their numbers."""
         with told(self.path), _transaction(self._db, "BEGIN"):
-            plays = self._db.execute(f"SELECT {', '.join(PLAY)} FROM plays ORDER BY number").fetchall()
-            phases = self._db.execute(f"SELECT {', '.join(PHASE)} FROM phases ORDER BY play, phase").fetchall()
+            plays = self._db.execute(f"SELECT {PLAY} FROM plays ORDER BY number").fetchall()
+            phases = self._db.execute(f"SELECT {PHASE} FROM phases ORDER BY play, phase").fetchall()
             found: dict[int, list[PhaseRow]] = {}
             for play, _, *rest in phases:
                 found.setdefault(play, []).append(_phase(rest))
@@ -168,7 +173,7 @@ def _transaction(db: sqlite3.Connection, begin: str) -> Iterator[None]:
 
 
 def _store(db: sqlite3.Connection, play: PlayRow) -> None:
-    values = (
+    values: tuple[Any, ...] = (
         play.number,
         int(play.borrowed),
         play.status,
@@ -184,12 +189,15 @@ def _store(db: sqlite3.Connection, play: PlayRow) -> None:
         play.finished,
     )
     db.execute("DELETE FROM phases WHERE play = ?", (play.number,))
-    db.execute(f"INSERT OR REPLACE INTO plays VALUES ({', '.join('?' * len(PLAY))})", values)
+    db.execute(f"INSERT OR REPLACE INTO plays ({PLAY}) VALUES ({_marks(PLAY)})", values)
     for number, phase in enumerate(play.phases):
         row = replace(phase, conditions=json.dumps(phase.conditions), arm=json.dumps(phase.arm))  # type: ignore[arg-type]
-        db.execute(
-            f"INSERT INTO phases VALUES ({', '.join('?' * len(PHASE))})", (play.number, number, *vars(row).values())
-        )
+        values = (play.number, number, *vars(row).values())
+        db.execute(f"INSERT INTO phases ({PHASE}) VALUES ({_marks(PHASE)})", values)
+
+
+def _marks(columns: str) -> str:
+    return ", ".join("?" for _ in columns.split(","))
 
 
 def _phase(values: Sequence[Any]) -> PhaseRow:
@@ -198,7 +206,7 @@ def _phase(values: Sequence[Any]) -> PhaseRow:
 
 
 def _play(values: Sequence[Any], phases: Sequence[PhaseRow]) -> PlayRow:
-    row = dict(zip(PLAY, values, strict=True))
+    row = dict(zip(PLAY.split(", "), values, strict=True))
     row |= {key: from_ranges(json.loads(row[key])) for key in ("seen", "pending")}
     row["versions"] = None if row["versions"] is None else json.loads(row["versions"])
     row["borrowed"] = bool(row["borrowed"])

@@ -49,9 +49,7 @@ class Task:
         if phase == 0 or self.learned.bandit.decisions == 1:
             return self.first
         context = tuple(self.parameters.values())
-        return self.learned.decide(
-            context, play=self.turn, key=self.key, phase=phase, loss=loss, pending=self.pending
-        )
+        return self.learned.decide(context, play=self.turn, key=self.key, phase=phase, loss=loss, pending=self.pending)
 
     def run(self) -> Outcome:
         """Play it here and now."""

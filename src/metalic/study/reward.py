@@ -64,7 +64,9 @@ class Reward:
             return cls(ERROR if family.reference is not None else RESIDUAL)
         reward = given if isinstance(given, Reward) else cls._read(given)
         if reward.name != RESIDUAL and family.reference is None:
-            raise StudyError(f"reward '{reward.name}' needs a reference, which family '{family.name}' lacks: 'residual'")
+            raise StudyError(
+                f"reward '{reward.name}' needs a reference; family '{family.name}' has none: take 'residual'"
+            )
         return reward
 
     @classmethod

@@ -152,7 +152,7 @@ def _spec(given: Any, family: Family) -> str | None:
 
 def _stored_family(values: Mapping[str, Any], path: Path) -> str:
     if values["spec"] is None:
-        raise StudyError(f"ledger '{path}' is of your family '{values['family']['name']}': pass it, as family=MyFamily()")
+        raise StudyError(f"ledger '{path}' is of your family '{values['family']['name']}': pass family=MyFamily()")
     return values["spec"]
 
 
@@ -175,7 +175,8 @@ def schedule_to_dict(schedule: Schedule) -> dict[str, Any]:
     phases = []
     for phase in schedule.phases:
         optimizer = {"name": phase.optimizer.name, **_plain(phase.optimizer)}
-        phases.append({"optimizer": optimizer, **{k: getattr(phase, k) for k in ("iterations", "resample", "adaptive")}})
+        budget = {key: getattr(phase, key) for key in ("iterations", "resample", "adaptive")}
+        phases.append({"optimizer": optimizer, **budget})
     return {"name": schedule.name, "phases": phases, "sampling": schedule.sampling, "scaling": schedule.scaling}
 
 

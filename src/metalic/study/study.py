@@ -133,7 +133,7 @@ class Study:
         self._must_write()
         row = next((row for row in self._ledger.plays() if row.number == task.number), None)
         if row is None or row.status != RUNNING:
-            raise StudyError(f"play {task.number} was not asked for, or is finished: tell the outcome of a running play")
+            raise StudyError(f"play {task.number} is not running: tell the outcome of a play that was asked for, once")
         common: dict[str, Any] = {"attempts": attempts, "finished": _now()}
         if isinstance(result, Exception):
             row = replace(row, status=FAILED, message=f"{type(result).__name__}: {result}", **common)
@@ -318,8 +318,8 @@ def _read(path: Path, stored: Mapping[str, Any], given: tuple[Any, ...]) -> Stud
 def _warn_of_changes(family: Family, stored: Mapping[str, Any], path: Path) -> None:
     if stored["source"] != source_hash(family):
         warnings.warn(
-            f"the file that defines family '{family.name}' has changed since '{path}' was begun; plays before and after "
-            "are compared as if it had not",
+            f"the file that defines family '{family.name}' has changed since '{path}' was begun; plays before "
+            "and after are compared as if it had not",
             stacklevel=3,
         )
 

@@ -34,6 +34,7 @@ class Pool(ABC):
     @abstractmethod
     def next(self) -> tuple[Task, Outcome | Exception]: ...
 
+    @abstractmethod
     def close(self) -> None:
         """Give back what was opened."""
 
@@ -57,6 +58,9 @@ class InProcess(Pool):
         except Exception as error:
             return task, error
 
+    def close(self) -> None:
+        self._tasks.clear()
+
 
 class Cluster(Pool):
     """A Dask cluster. A worker that is lost costs the play it had."""
@@ -66,10 +70,7 @@ class Cluster(Pool):
         self._tasks: dict[Any, Task] = {}
 
     def capacity(self) -> int:
-        return max(1, sum(self.client.scheduler_info(n_workers=-1)["workers"][w]["nthreads"] for w in self._names()))
-
-    def _names(self) -> list[str]:
-        return list(self.client.scheduler_info(n_workers=-1)["workers"])
+        return max(1, sum(self.client.nthreads().values()))
 
     def submit(self, task: Task) -> None:
         _send_by_value(task)
@@ -94,7 +95,7 @@ class Cluster(Pool):
 
 def _send_by_value(task: Task) -> None:
     """A user's family goes to workers with its code: they may not have its file."""
-    import cloudpickle
+    import cloudpickle  # type: ignore[import-untyped]
 
     name = type(task.family).__module__
     if name != "__main__" and name.partition(".")[0] != "metalic":

@@ -1,0 +1,165 @@
+"""Gradients against differences, Gauss-Newton systems against a dense Jacobian, on problems with every feature."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tiny import Quad, Ring, Soliton, problem
+
+from metalic.families import Points, Poisson
+from metalic.pinn.loss import (
+    condition_rows,
+    curvature,
+    edges,
+    fixed_rows,
+    gram,
+    normal_equations,
+    terms,
+    value,
+    value_and_gradient,
+)
+
+pytestmark = pytest.mark.usefixtures("double")
+
+# Quad: a system of two equations, four subdomains of four materials, three boundary conditions, an own condition that
+# is not symmetric. Ring: three subdomains, first and last joined by a periodic boundary. Soliton: a periodic boundary
+# of each subdomain with itself, third derivatives.
+PROBLEMS = {"quad": Quad, "ring": Ring, "soliton": Soliton}
+every = pytest.mark.parametrize("name", PROBLEMS)
+
+
+@functools.cache
+def made(name):
+    return problem(PROBLEMS[name], hidden=(3,), points=Points(7, 5, 4))
+
+
+def sets(name):
+    """All conditions, none, and some."""
+    one, theta = made(name)
+    names = one.system.catalogue.names
+    return [(one.with_conditions(chosen), theta) for chosen in (names, (), names[1:], names[:1])]
+
+
+def all_rows(one, theta):
+    """The weighted rows of the whole loss as one vector; inactive conditions have rows of zeros."""
+    count = len(one.system.conditions)
+    parts = fixed_rows(one, theta) + condition_rows(one, theta, range(count), one.lambda_interface * one.active)
+    return jnp.concatenate([jnp.ravel(part) for part in parts])
+
+
+jitted_rows, jitted_jacobian = jax.jit(all_rows), jax.jit(jax.jacfwd(all_rows, argnums=1))
+jitted_value, jitted_gradient, jitted_equations = (jax.jit(f) for f in (value, value_and_gradient, normal_equations))
+
+
+@every
+def test_the_loss_is_the_sum_of_its_terms(name):
+    for one, theta in sets(name):
+        parts = jax.jit(terms)(one, theta)
+        chosen = [n for n, on in zip(one.system.catalogue.names, one.active, strict=True) if on]
+        total = parts["residual"] + 20 * parts["boundary"] + 5 * sum(parts[n] for n in chosen)
+        assert float(jitted_value(one, theta)) == pytest.approx(float(total), rel=1e-12)
+        assert float(jnp.sum(jitted_rows(one, theta) ** 2)) == pytest.approx(float(total), rel=1e-12)
+
+
+@every
+def test_the_gradient_is_the_difference_quotient(name):
+    """Along random directions; a fourth-order difference with h = 1e-3 is good to about 1e-9."""
+    rng = np.random.default_rng(5)
+    for one, theta in sets(name):
+        loss, gradient = jitted_gradient(one, theta)
+        assert float(loss) == pytest.approx(float(jitted_value(one, theta)), rel=1e-12)
+        direction, h = jnp.asarray(rng.normal(size=theta.shape)), 1e-3
+        f = {j: float(jitted_value(one, theta + j * h * direction)) for j in (-2, -1, 1, 2)}
+        slope = (8 * (f[1] - f[-1]) - (f[2] - f[-2])) / (12 * h)
+        assert float(jnp.sum(gradient * direction)) == pytest.approx(slope, rel=1e-6)
+
+
+@every
+def test_normal_equations_are_those_of_a_dense_jacobian(name):
+    for one, theta in sets(name):
+        equations = jitted_equations(one, theta)
+        r = np.asarray(jitted_rows(one, theta))
+        count, size = theta.shape
+        J = np.asarray(jitted_jacobian(one, theta)).reshape(len(r), count * size)
+        H, g = J.T @ J, J.T @ r
+        near = 1e-11 * np.abs(H).max()
+        assert float(equations.value) == pytest.approx(r @ r, rel=1e-12)
+        np.testing.assert_allclose(np.ravel(equations.gradient), g, rtol=1e-10, atol=1e-11 * np.abs(g).max())
+        blocks = H.reshape(count, size, count, size).swapaxes(1, 2)
+        for k, block in enumerate(equations.diagonal):
+            np.testing.assert_allclose(np.tril(block), np.tril(blocks[k, k]), atol=near)
+        coupled = dict(zip(edges(one), equations.coupling, strict=True))
+        for low in range(count):
+            for high in range(low + 1, count):
+                found = coupled.get((low, high), np.zeros((size, size)))  # no edge: nothing in the dense matrix either
+                np.testing.assert_allclose(found, blocks[high, low], atol=near)
+
+
+def test_the_graph_of_subdomains():
+    assert edges(made("quad")[0]) == ((0, 1), (0, 2), (1, 3), (2, 3))
+    assert edges(made("ring")[0]) == ((0, 1), (0, 2), (1, 2))
+    assert edges(made("soliton")[0]) == ((0, 1),)
+
+
+def test_an_asymmetric_condition_is_seen_from_both_sides():
+    """Lean at an interface across x, by hand: n = (1, 0) from a, (-1, 0) from b, each with its own material."""
+    one, theta = made("quad")
+    networks, block = one.system.network, one.interface
+    lean = one.system.catalogue.names.index("lean")
+    e = [(a, b) for a, b in zip(block.a, block.b, strict=True)].index((0, 2))
+    strength = jnp.ones(len(one.system.conditions))
+    rows = [np.asarray(part[e]) for part in condition_rows(one, theta, [lean], strength)]
+    x = block.x[e]
+    values = {}
+    for k in (0, 2):
+        z = (x - one.centre[k][:, None]) * one.slope[k][:, None]
+        values[k] = networks.channels(theta[k], z, one.slope[k], ((0, (0, 0)), (1, (0, 0)), (1, (1, 0))))
+    material = {0: 1.0, 2: 0.5}
+    root = np.sqrt(np.asarray(block.weight[e]))
+    for found, (a, b, n) in zip(rows, ((0, 2, 1.0), (2, 0, -1.0)), strict=True):
+        first = -2 * values[b][0]
+        second = material[a] * values[a][2] * n + material[b] * values[b][1]
+        np.testing.assert_allclose(found, [first * root, second * root], rtol=1e-12)
+
+
+def test_curvature_is_the_second_derivative_along_a_step_pulled_back():
+    """A central difference: its error falls with the square of h; extrapolated to h = 0 it is the exact one."""
+    one, theta = made("quad")
+    direction = jnp.asarray(np.random.default_rng(6).normal(size=theta.shape))
+
+    def along(t):
+        return jax.jvp(lambda s: all_rows(one, s), (t,), (direction,))[1]
+
+    def exact(t):
+        second = jax.jvp(along, (t,), (direction,))[1]
+        return jax.vjp(lambda s: all_rows(one, s), t)[1](second)[0]
+
+    truth = np.asarray(jax.jit(exact)(theta))
+    measure = jax.jit(curvature)
+    error = {h: np.abs(measure(one, theta, direction, h) - truth).max() / np.abs(truth).max() for h in (0.02, 0.04)}
+    assert error[0.04] < 0.02
+    assert error[0.04] / error[0.02] == pytest.approx(4, abs=0.1)
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 10, 13])
+def test_gram_fills_the_lower_triangle(size):
+    rows = np.random.default_rng(7).normal(size=(size, 5))
+    np.testing.assert_allclose(np.tril(gram(jnp.asarray(rows))), np.tril(rows @ rows.T), rtol=1e-13, atol=1e-14)
+
+
+def test_one_program_serves_all_sets_parameters_and_seeds():
+    one, theta = problem(Ring, hidden=(3,), points=Points(7, 5, 4), seed=11, conditions=())
+    jitted_equations(one, theta)
+    programs = jitted_equations._cache_size()
+    for seed in (0, 1):
+        for chosen in range(4):
+            jitted_equations(*problem(Ring, hidden=(3,), points=Points(7, 5, 4), seed=seed, conditions=chosen))
+    assert jitted_equations._cache_size() == programs
+
+
+def test_an_undivided_problem_has_no_terms_of_conditions():
+    one, theta = problem(Poisson().undivided(), hidden=(3,), points=Points(7, 5, 4), conditions="none")
+    assert set(jax.jit(terms)(one, theta)) == {"residual", "boundary"}
+    assert edges(one) == ()

@@ -1,0 +1,44 @@
+"""Fixtures of the tests of studies."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import tiny  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """For processes of our own: compiled programs are kept from one to the next."""
+    cache = os.environ.get("METALIC_CACHE") or str(tmp_path_factory.mktemp("programs"))
+    return os.environ | {"METALIC_CACHE": cache, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+
+
+@pytest.fixture
+def metalic(environment: dict[str, str], tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """The command, run in a directory of its own."""
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "metalic.cli", *map(str, arguments)]
+        return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+
+    return run
+
+
+@pytest.fixture
+def pretending(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
+    """Put another player in the place of real plays: `pretending(function of a task)`."""
+
+    def use(player: Any = tiny.pretend) -> None:
+        monkeypatch.setattr("metalic.study.workers.run", player)
+
+    use()
+    return use
