@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from metalic.pinn import SCHEDULES
+
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
@@ -33,3 +35,15 @@ def test_every_page_is_in_the_index():
     index = (DOCS / "index.md").read_text()
     for page in DOCS.glob("*.md"):
         assert page.name == "index.md" or f"({page.name})" in index
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=lambda schedule: schedule.name)
+def test_the_table_of_schedules_tells_the_truth(schedule):
+    rows = [line.split("|") for line in (DOCS / "solver.md").read_text().splitlines() if line.startswith("| `")]
+    (row,) = [row for row in rows if f"`{schedule.name}`" in row[1] and len(row) == 7]
+    for phase, text in zip(schedule.phases, row[2].split(";"), strict=True):
+        assert phase.optimizer.name.replace("-", "") in text.lower().replace("-", "")
+        numbers = [int(number.replace(" ", "")) for number in re.findall(r"(?<![\de.-])\d[\d ]*\b(?!e)", text)]
+        assert phase.iterations in numbers
+        assert phase.resample is None or phase.resample in numbers
+    assert [cell.strip() for cell in row[3:5]] == [schedule.sampling, schedule.scaling]

@@ -55,7 +55,7 @@ class Quad(mt.Family):
     decomposition = mt.split(domain, x=[0.4], t=[1.0])
     components = ("a", "b")
     coefficients = {"k": {"1": 1.0, "2": 2.0, "3": 0.5, "4": 3.0}}  # noqa: RUF012
-    conditions = ("u", "rc", "c", "xx")
+    conditions = ("u", "rc", "c")
     own_conditions = (Lean(),)
 
     def residual(self, u, p, c):
@@ -87,9 +87,9 @@ class Ring(mt.Family):
 
 
 class Soliton(mt.find_family("kdv").__class__):
-    """Korteweg-de Vries with few conditions: periodic with itself in each of two subdomains, third derivatives."""
+    """Korteweg-de Vries with one condition: periodic with itself in each of two subdomains, third derivatives."""
 
-    conditions = ("u", "rc", "tt")
+    conditions = ("rc",)
 
 
 class Broken(mt.Family):

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).parent
+METALIC = [sys.executable, "-c", "from metalic.cli import main; main()"]
 sys.path.insert(0, str(HERE))
 
 import tiny  # noqa: E402
@@ -27,7 +28,7 @@ def metalic(environment: dict[str, str], tmp_path: Path) -> Callable[..., subpro
     """The command, run in a directory of its own."""
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "metalic.cli", *map(str, arguments)]
+        command = [*METALIC, *map(str, arguments)]
         return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
 
     return run

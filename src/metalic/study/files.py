@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import socket
 import sqlite3
 from collections.abc import Iterator
@@ -62,7 +63,7 @@ def mount_type(path: Path) -> str:
     target = str(path.resolve())
     for line in mounts:
         left, _, right = line.partition(" - ")
-        point = left.split()[4].encode().decode("unicode_escape")
+        point = re.sub(r"\\(\d{3})", lambda code: chr(int(code[1], 8)), left.split()[4])  # a blank is written \040
         inside = target == point or target.startswith(point.rstrip("/") + "/")
         if inside and len(point) >= len(best):
             best, found = point, right.split()[0]

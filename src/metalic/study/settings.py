@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..bandit import Sequential, Settings
+from ..bandit import Bandit, Sequential, Settings
 from ..conditions import Catalogue
 from ..errors import MetalicError, StudyError
 from ..families.base import Family
@@ -37,13 +37,26 @@ class StudySettings:
     spec: str | None = None
     borrowed: Mapping[str, Any] | None = None
     catalogue: Catalogue = field(init=False, compare=False)
+    player: Bandit = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "catalogue", Catalogue(self.family))
+        object.__setattr__(self, "player", self._player())
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise StudyError(f"a study's seed is an integer of at least 0, not {self.seed!r}")
         if any(phase.conditions is not None for phase in self.schedule.phases):
             raise StudyError(f"schedule '{self.schedule.name}' fixes the conditions of a phase; a study chooses them")
+
+    def _player(self) -> Bandit:
+        """The bandit that plays: settings, conditions, the box of the parameters, phases."""
+        boxes = self.family.parameters.values()
+        return Bandit(
+            settings=self.bandit,
+            conditions=len(self.catalogue),
+            low=tuple(low for low, _ in boxes),
+            high=tuple(high for _, high in boxes),
+            phases=len(self.schedule.phases),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""

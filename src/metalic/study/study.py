@@ -12,14 +12,13 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from ..bandit import Bandit, Decision, Learned, Settings
+from ..bandit import Decision, Learned, Settings
 from ..bandit import Phase as PlayedPhase
 from ..bandit import Play as Played
 from ..errors import LedgerError, StudyError
@@ -183,7 +182,7 @@ class Study:
         learned, context = self._experience(), tuple(values.values())
         return tuple(
             condition_effects(learned, self.settings.catalogue, context, phase)
-            for phase in range(self._bandit.decisions)
+            for phase in range(self.settings.player.decisions)
         )
 
     def close(self) -> None:
@@ -210,17 +209,6 @@ class Study:
         return f"<Study of {self.family.name} in '{self.path}': {bandit} {policy}, {done} plays{best}>"
 
     # ---- how a play comes about
-
-    @cached_property
-    def _bandit(self) -> Bandit:
-        boxes = self.family.parameters.values()
-        return Bandit(
-            settings=self.settings.bandit,
-            conditions=len(self.settings.catalogue),
-            low=tuple(low for low, _ in boxes),
-            high=tuple(high for _, high in boxes),
-            phases=len(self.settings.schedule.phases),
-        )
 
     def _new_task(self, rows: Sequence[PlayRow]) -> Task:
         number = max((row.number for row in rows if not row.borrowed), default=0) + 1
@@ -275,8 +263,8 @@ class Study:
         """What follows from these plays; kept until there are others, so that models are fitted once."""
         numbers = tuple(row.number for row in seen)
         if self._last_learned is None or self._last_learned[0] != numbers:
-            history = [_played(row, self._bandit.phases) for row in seen]
-            self._last_learned = numbers, self._bandit.learn(history)
+            history = [_played(row, self.settings.player.phases) for row in seen]
+            self._last_learned = numbers, self.settings.player.learn(history)
         return self._last_learned[1]
 
     def _experience(self) -> Learned:
@@ -292,7 +280,7 @@ class Study:
     def _check(self, outcome: Outcome) -> None:
         if outcome.status not in ("done", "diverged"):
             raise StudyError(f"an outcome is 'done' or 'diverged', not {outcome.status!r}; a failure is an exception")
-        phases = self._bandit.phases
+        phases = self.settings.player.phases
         if not 1 <= len(outcome.phases) <= phases or (outcome.status == "done" and len(outcome.phases) < phases):
             raise StudyError(f"a play of this study has {phases} phases, not {len(outcome.phases)}")
         for phase in outcome.phases:

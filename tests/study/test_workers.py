@@ -1,0 +1,88 @@
+"""Plays in parallel processes: all are played, a lost worker costs one attempt, an absent scheduler is told."""
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiny
+from tiny import RANDOM, SETTINGS, Tiny
+
+from metalic.errors import StudyError
+from metalic.study import Study
+from metalic.study.driver import Driver, Progress
+from metalic.study.play import Outcome, Task
+from metalic.study.workers import Cluster, open_pool
+
+
+@pytest.fixture(scope="module")
+def pool() -> Any:
+    pool = open_pool(2)
+    yield pool
+    pool.close()
+
+
+def deadly(task: Task) -> Outcome:
+    """Play 3 kills its worker the first time; every play tells its process and its cores."""
+    mark = Path(os.environ["METALIC_TEST_MARK"])
+    if task.number == 3 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    found = tiny.pretend(task)
+    cores = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+    return Outcome(found.status, found.phases, {"cores": cores}, str(os.getpid()))
+
+
+def test_two_workers_of_which_one_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("METALIC_TEST_MARK", str(tmp_path / "mark"))
+    import cloudpickle
+
+    cloudpickle.register_pickle_by_value(tiny)
+    cloudpickle.register_pickle_by_value(__import__("sys").modules[__name__])
+    monkeypatch.setattr("metalic.study.workers.run", deadly)
+    seen: list[Progress] = []
+    with Study(tmp_path / "a.db", Tiny, RANDOM, **SETTINGS) as study:
+        study.play(8, workers=2, progress=seen.append)
+        plays = study.plays
+    assert [play.status for play in plays] == ["done"] * 8
+    assert [play.attempts for play in plays] == [1, 1, 2, 1, 1, 1, 1, 1]
+    assert all(play.versions is not None and "," not in play.versions["cores"] for play in plays)
+    assert {progress.goal for progress in seen} == {8}
+    assert seen[-1].finished == 8
+
+
+def test_real_plays_on_two_workers(tmp_path: Path, pool: Cluster) -> None:
+    """What a play gives does not depend on where it is played: random sets make the tables comparable."""
+    tables = []
+    for name in ("here", "there"):
+        with Study(tmp_path / f"{name}.db", Tiny, RANDOM, **SETTINGS) as study:
+            if name == "here":
+                study.play(4)
+            else:
+                Driver(study, pool, 4, None).run()
+            tables.append(study.plays)
+    for here, there in zip(*tables, strict=True):
+        assert (here.seed, here.parameters, here.sets) == (there.seed, there.parameters, there.sets)
+        assert here.error == pytest.approx(there.error, rel=1e-9)
+    assert any(play.pending for play in tables[1])
+
+
+def test_an_existing_cluster(tmp_path: Path, pool: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    import cloudpickle
+
+    cloudpickle.register_pickle_by_value(tiny)
+    monkeypatch.setattr("metalic.study.workers.run", tiny.pretend)
+    address = pool.client.scheduler.address
+    with Study(tmp_path / "a.db", Tiny, RANDOM, **SETTINGS) as study:
+        study.play(3, workers=address)
+        study.play(3, workers=pool.client)
+        assert study.finished == 6
+    assert pool.client.status == "running"  # a client that was passed in stays open
+
+
+def test_no_scheduler() -> None:
+    with pytest.raises(StudyError, match="no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
+        open_pool("tcp://127.0.0.1:9")
+    with pytest.raises(StudyError, match="no Dask scheduler answers at 'nonsense'"):
+        open_pool("nonsense")
