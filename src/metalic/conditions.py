@@ -25,7 +25,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .errors import ConditionError
+from .errors import ConditionError, FamilyError
 from .families.base import Family
 from .families.fields import Channel, components_of, rows
 
@@ -67,6 +67,9 @@ class Side:
         if self._family.flux is None:
             raise ConditionError(f"family '{self._family.name}' has no flux")
         density = self._family.flux(self.u, self.p, **self._parameters)
+        names = self._family.coordinates
+        if not isinstance(density, Mapping) or not density or not set(density) <= set(names):
+            raise FamilyError(f"a flux is {{coordinate: density}} with coordinates {', '.join(names)}, not {density!r}")
         columns = [rows(density[name]) if name in density else None for name in self._family.coordinates]
         length = max(len(column) for column in columns if column is not None)
         return jnp.stack([jnp.zeros(length) if column is None else column for column in columns], axis=-1)
@@ -261,9 +264,11 @@ def _rule(family: Family) -> list[Condition]:
 
 
 def default_conditions(family: Family) -> tuple[str, ...]:
-    """A sensible set where the user names none: continuity of the solution and of the flux (or of the first
-    derivative across the interface)."""
+    """A sensible set where the user names none: continuity of the solution and of the flux, or, without a flux, of
+    the first derivatives across the interfaces."""
     catalogue = Catalogue(family)
     if family.default_conditions is not None:
         return catalogue.parse(family.default_conditions)
-    return catalogue.parse([name for name in ("u", "c") if name in catalogue.names])
+    axes = {patch.axis for interface in family.decomposition.interfaces for patch in interface.patches}
+    across = ["c"] if family.flux is not None else [family.coordinates[axis] for axis in sorted(axes)]
+    return catalogue.parse([name for name in ("u", *across) if name in catalogue.names])

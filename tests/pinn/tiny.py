@@ -9,7 +9,9 @@ from metalic.families.registry import find_family
 from metalic.pinn import LBFGS, Adam, GaussNewton
 from metalic.pinn.laws import System
 from metalic.pinn.network import Network
+from metalic.pinn.optimizers import Status
 from metalic.pinn.problem import Problem, Sampler, scale
+from metalic.pinn.solution import PhaseRecord
 
 POINTS = mt.Points(24, 8, 6)
 HIDDEN = (5,)
@@ -130,3 +132,49 @@ def problem(family, values=None, hidden=HIDDEN, points=POINTS, seed=0, condition
     rng = np.random.default_rng(seed + 1)
     theta = 0.6 * rng.normal(size=(len(family.decomposition), system.network.size))
     return jax.tree.map(jnp.asarray, found), jnp.asarray(theta)
+
+
+def untrained(family, values=None, hidden=HIDDEN, seed=0, error=0.5, status=Status.RUNNING):
+    """A Solution with random weights, as if solved: no program is compiled for it."""
+    family = find_family(family)
+    values = values or {name: 0.5 * (low + high) for name, (low, high) in family.parameters.items()}
+    count, rng = len(family.decomposition), np.random.default_rng(seed)
+    network = Network(len(family.coordinates), len(family.components), tuple(hidden))
+    centre, slope = scale(family, "subdomain")
+    record = PhaseRecord(
+        optimizer="adam",
+        conditions=("u",),
+        index=1,
+        iterations=7,
+        seconds=1.5,
+        compile_seconds=0.5,
+        loss=0.125,
+        error=error,
+        status=status,
+        history=((5, 1.0, 0.25, None if error is None else 0.7), (7, 1.5, 0.125, error)),
+    )
+    return mt.Solution(
+        family=family,
+        parameters=values,
+        theta=rng.normal(size=(count, network.size)),
+        hidden=tuple(hidden),
+        centre=centre,
+        slope=slope,
+        phases=(record, record),
+        schedule="custom",
+        seed=seed,
+        collocation=tuple(rng.uniform(family.domain.low, family.domain.high, (9, len(centre[0]))) for _ in range(count)),
+    )
+
+
+class Room(mt.Family):
+    """Three coordinates and no reference."""
+
+    domain = mt.Box(x=(0, 1), y=(0, 2), t=(0, 3))
+    decomposition = mt.split(domain, x=[0.5], y=[1.0])
+
+    def residual(self, u, p):
+        return u.t - u.xx - u.yy
+
+    def boundary(self):
+        return [mt.Dirichlet("t=0", 0.0)]

@@ -186,7 +186,9 @@ def test_told_outcomes_are_checked(tmp_path: Path) -> None:
     with Study(tmp_path / "a.db", Tiny, RANDOM, **SETTINGS) as study:
         task = study.ask()
         good = tiny.pretend(task)
-        bad = Outcome("done", (*good.phases[:1], type(good.phases[1])(**(vars(good.phases[1]) | {"reward": math.nan}))), {}, "")
+        bad = Outcome(
+            "done", (*good.phases[:1], type(good.phases[1])(**(vars(good.phases[1]) | {"reward": math.nan}))), {}, ""
+        )
         with pytest.raises(StudyError, match="finite"):
             study.tell(task, bad)
         with pytest.raises(StudyError, match="2 phases"):

@@ -31,6 +31,8 @@ def _evaluate(value: Value, p: Point, parameters: dict[str, Any]) -> Any:
 
 def _component(u: Field | Fields, name: str | None) -> Field:
     if isinstance(u, Field):
+        if name not in (None, u.label):
+            raise FamilyError(f"no component '{name}' of the unknown: it has one, '{u.label}'")
         return u
     if name is None:
         raise FamilyError("the unknown has several components: say which one, as in Dirichlet('x=0', 0.0, of='v')")

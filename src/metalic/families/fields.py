@@ -41,10 +41,13 @@ def parse_derivative(text: str, names: Sequence[str]) -> MultiIndex | None:
 
 
 class Field:
-    """One component at one point: behaves as its value in arithmetic, and has its derivatives as attributes."""
+    """One component at one point: stands for its value in arithmetic, and has its derivatives as attributes.
+
+    Functions of jax.numpy want the plain value: `jnp.sin(u.value)`.
+    """
 
     def __init__(self, lookup: Callable[[MultiIndex], Any], names: tuple[str, ...], label: str = "u"):
-        self._lookup, self._names, self._label = lookup, names, label
+        self._lookup, self._names, self.label = lookup, names, label
 
     @property
     def value(self) -> Any:
@@ -63,13 +66,16 @@ class Field:
         index = parse_derivative(text, self._names)
         if index is None:
             raise FamilyError(
-                f"'{self._label}.{text}' is not a derivative: names are made of the coordinates "
-                f"{', '.join(self._names)}, as in {self._label}.{self._names[0]}{self._names[-1]}"
+                f"'{self.label}.{text}' is not a derivative: names are made of the coordinates "
+                f"{', '.join(self._names)}, as in {self.label}.{self._names[0]}{self._names[-1]}"
             )
         return self._lookup(index)
 
     def __jax_array__(self) -> jax.Array:
-        return jnp.asarray(self.value)
+        raise FamilyError(f"inside a function write {self.label}.value, as in jnp.sin({self.label}.value)")
+
+    def __abs__(self) -> Any:
+        return abs(self.value)
 
     def __neg__(self) -> Any:
         return -self.value

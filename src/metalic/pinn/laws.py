@@ -139,5 +139,8 @@ class System:
             return Law(name or what, evaluate, self._example)
         except MetalicError as error:
             raise type(error)(f"{label}: {error}") from error
+        except jax.errors.TracerBoolConversionError as error:
+            raise FamilyError(f"{label} asks 'if' of a number that is not known yet: use jnp.where instead") from error
         except Exception as error:
-            raise FamilyError(f"{label} cannot be evaluated at a point: {type(error).__name__}: {error}") from error
+            first = str(error).strip().splitlines()[0] if str(error).strip() else ""
+            raise FamilyError(f"{label} cannot be evaluated at a point: {type(error).__name__}: {first}") from error

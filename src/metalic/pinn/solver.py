@@ -69,9 +69,9 @@ def solve(
 ) -> Solution:
     """Solve a member of a family with a set of interface conditions.
 
-    `conditions`: names ('u,c' or ['u', 'c']), a 0/1 vector or an index for all phases; a list of such sets, or a text
-    with ';' between them, for one set per phase; or a function (phase number, loss so far) -> set. None takes the
-    family's default. Parameters are given by name: `solve("poisson", "u,c", s=20)`. What `at_phase_end(problem, theta)`
+    `conditions`: names ('u,c' or ['u', 'c']), a 0/1 vector or an index for all phases; a list of sets (lists of names,
+    or texts with commas), or a text with ';' between them, for one set per phase; or a function (phase number, loss so
+    far) -> set. None takes the family's default; a set in a Phase goes before all of these. Parameters are given by name: `solve("poisson", "u,c", s=20)`. What `at_phase_end(problem, theta)`
     makes of the networks at the end of a phase is kept as that phase's `score`.
 
     >>> solution = solve("poisson", "u,c", schedule="quick", s=5)
@@ -109,8 +109,9 @@ def _system(family: Family, network: Network) -> System:
 def _chooser(system: System, conditions: Any, schedule: Schedule) -> Choice:
     """Conditions in any notation as a function of phase and loss; everything fixed is checked now."""
     parse, count = system.catalogue.parse, len(schedule.phases)
+    own = [None if phase.conditions is None else parse(phase.conditions) for phase in schedule.phases]
     if callable(conditions):
-        return lambda phase, loss: parse(conditions(phase, loss))
+        return lambda phase, loss: parse(conditions(phase, loss)) if (fixed := own[phase]) is None else fixed
     if conditions is None:
         sets = [default_conditions(system.family)] * count
     elif per_phase := split_phases(conditions):
@@ -119,9 +120,7 @@ def _chooser(system: System, conditions: Any, schedule: Schedule) -> Choice:
         sets = [parse(one) for one in per_phase]
     else:
         sets = [parse(conditions)] * count
-    sets = [
-        chosen if phase.conditions is None else parse(phase.conditions) for chosen, phase in zip(sets, schedule.phases)
-    ]
+    sets = [chosen if fixed is None else fixed for chosen, fixed in zip(sets, own)]
     return lambda phase, loss: sets[phase]
 
 
@@ -129,9 +128,11 @@ def split_phases(conditions: Any) -> list[Any] | None:
     """The sets of a per-phase notation ('u,c;u' or a list of sets), or None if it is one set."""
     if isinstance(conditions, str):
         return conditions.split(";") if ";" in conditions else None
-    if isinstance(conditions, list | tuple) and conditions and not isinstance(conditions[0], str | int | np.integer):
+    if not isinstance(conditions, list | tuple) or not conditions:
+        return None
+    if any(isinstance(one, str) and "," in one for one in conditions):
         return list(conditions)
-    return None
+    return None if isinstance(conditions[0], str | int | np.integer) else list(conditions)
 
 
 @dataclass
