@@ -71,8 +71,9 @@ def solve(
 
     `conditions`: names ('u,c' or ['u', 'c']), a 0/1 vector or an index for all phases; a list of sets (lists of names,
     or texts with commas), or a text with ';' between them, for one set per phase; or a function (phase number, loss so
-    far) -> set. None takes the family's default; a set in a Phase goes before all of these. Parameters are given by name: `solve("poisson", "u,c", s=20)`. What `at_phase_end(problem, theta)`
-    makes of the networks at the end of a phase is kept as that phase's `score`.
+    far) -> set. None takes the family's default; a set in a Phase goes before all of these. Parameters are given by
+    name: `solve("poisson", "u,c", s=20)`. What `at_phase_end(problem, theta)` makes of the networks at the end of a
+    phase is kept as that phase's `score`.
 
     >>> solution = solve("poisson", "u,c", schedule="quick", s=5)
     >>> solution.error < 0.5
