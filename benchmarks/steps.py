@@ -37,7 +37,8 @@ def ours(family: str, precision: str) -> dict[str, Callable[[], float]]:
         family, SETS[family], [mt.Phase(mt.Adam(1e-3), 250)], precision=precision, sampling="random", scaling="none",
         parameters={next(iter(mt.find_family(family).parameters)): PARAMETER[family]},
     )  # fmt: skip
-    problem, theta = problem_of.problem, jnp.asarray(problem_of.theta)
+    with jax.enable_x64(precision == "float64"):
+        problem, theta = problem_of.problem, jnp.asarray(problem_of.theta)
 
     def block(name: str) -> Callable[[], float]:
         optimizer, count = phases[name]

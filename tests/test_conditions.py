@@ -57,7 +57,7 @@ def test_the_rule_follows_coordinates_and_flux():
 
 
 def test_default_conditions():
-    assert default_conditions(Plain()) == ("u",)
+    assert default_conditions(Plain()) == ("u", "t")  # no flux: the derivative across the cut
     assert default_conditions(Poisson()) == ("u", "c")
     for family in NAMES:
         chosen = default_conditions(find_family(family))
@@ -69,7 +69,7 @@ def test_a_coordinate_may_not_take_the_name_of_a_condition():
     """With coordinates (r, z) the name 'r' would mean the residual and the derivative along r."""
     domain = Box(r=(1, 2), z=(0, 1))
     body = {"domain": domain, "decomposition": split(domain, z=[0.5]), "residual": lambda self, u, p: u.rr + u.zz}
-    with pytest.raises(ConditionError, match="'r'|distinct"):
+    with pytest.raises(ConditionError, match="coordinate 'r'"):
         Catalogue(type("Polar", (Plain,), body)())
 
 
@@ -188,7 +188,7 @@ SOUND = {
         dict.fromkeys("abcd", 1.0),
         lambda v: sp.diff(v, T) - sp.diff(v, X, 2),
         None,
-        sp.exp(-sp.pi**2 * T) * sp.cos(sp.pi * X) + sp.exp(T) * sp.sinh(X),
+        sp.exp(-(sp.pi**2) * T) * sp.cos(sp.pi * X) + sp.exp(T) * sp.sinh(X),
     ),
     "kdv": (
         {"nu": 3.0},
@@ -298,7 +298,7 @@ def test_systems_and_materials():
         domain = Box(x=(0, 1), y=(0, 1))
         decomposition = split(domain, x=[0.5])
         components = ("a", "b")
-        coefficients = {"k": {"1": 2.0, "2": 10.0}}  # noqa: RUF012
+        coefficients = {"k": {"1": 2.0, "2": 10.0}}
 
         def residual(self, u, p):
             return p.k * u.a.xx + p.x * u.b, u.b.yy

@@ -86,7 +86,7 @@ def test_components_are_named():
     assert Neumann("x=0", 0.0, of="v").law(u, POINT, {"x": -1.0}, {}) == pytest.approx(-0.4)
     with pytest.raises(FamilyError, match="several components: say which one"):
         Dirichlet("x=0", 0.0).law(u, POINT, {}, {})
-    with pytest.raises(FamilyError, match="no component 'w'.* allowed are h, v"):
+    with pytest.raises(FamilyError, match=r"no component 'w'.* allowed are h, v"):
         Dirichlet("x=0", 0.0, of="w").law(u, POINT, {}, {})
     assert len(Periodic("x", 2).law(u, u)) == 4
 

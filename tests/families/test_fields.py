@@ -57,7 +57,9 @@ def test_every_word_of_coordinates_is_read_as_their_counts(word):
     assert parse_derivative("_".join(word), names) == expected
 
 
-@pytest.mark.parametrize(("text", "names"), [("xx", ("x", "xx")), ("ab", ("a", "b", "ab")), ("aab", ("a", "ab", "aab"))])
+@pytest.mark.parametrize(
+    ("text", "names"), [("xx", ("x", "xx")), ("ab", ("a", "b", "ab")), ("aab", ("a", "ab", "aab"))]
+)
 def test_ambiguous_names_are_refused(text, names):
     with pytest.raises(FamilyError, match=f"'{text}' can be read in several ways"):
         parse_derivative(text, names)

@@ -237,7 +237,14 @@ def test_every_cell_holds_its_own_corners():
 
 @pytest.mark.parametrize(
     ("text", "face"),
-    [("x=-1", "x=min"), (" x = -1.0 ", "x=min"), ("x=1", "x=max"), ("t=min", "t=min"), ("t=1e0", "t=max"), ("t=0", "t=min")],
+    [
+        ("x=-1", "x=min"),
+        (" x = -1.0 ", "x=min"),
+        ("x=1", "x=max"),
+        ("t=min", "t=min"),
+        ("t=1e0", "t=max"),
+        ("t=0", "t=min"),
+    ],
 )
 def test_faces_have_one_canonical_name(text, face):
     assert Burgers.decomposition.face(text) == face

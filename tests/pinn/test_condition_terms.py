@@ -9,7 +9,7 @@ import jax
 import numpy as np
 import plain
 import pytest
-from tiny import problem
+from small import problem
 
 from metalic.conditions import Catalogue
 from metalic.families import Points, find_family

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tiny import Quad, Ring, Soliton, problem
+from small import Quad, Ring, Soliton, problem
 
 from metalic.families import Points, Poisson
 from metalic.pinn.loss import (

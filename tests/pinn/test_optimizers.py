@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from tiny import ADAM, HIDDEN, LIMITED, NEWTON, POINTS, Broken, Line, problem
+from small import ADAM, HIDDEN, LIMITED, NEWTON, POINTS, Broken, Line, problem
 
 from metalic.errors import ScheduleError
 from metalic.pinn import LBFGS, Adam, GaussNewton, Phase, solve

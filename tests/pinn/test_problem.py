@@ -3,7 +3,7 @@
 import jax
 import numpy as np
 import pytest
-from tiny import Line, Quad, Ring
+from small import Line, Quad, Ring
 
 from metalic.errors import GeometryError, ScheduleError
 from metalic.families import BUILT_IN, Burgers, KdV, Points, Poisson, find_family

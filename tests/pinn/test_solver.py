@@ -3,12 +3,12 @@
 import jax
 import numpy as np
 import pytest
-from tiny import ADAM, HIDDEN, NEWTON, POINTS, Line
+from small import ADAM, HIDDEN, NEWTON, POINTS, Line
 
 from metalic.errors import MetalicError
 from metalic.families import Points, find_family
 from metalic.families.sampling import SAMPLINGS
-from metalic.pinn import SCHEDULES, LBFGS, Adam, GaussNewton, Phase, Schedule, find_schedule, solve
+from metalic.pinn import LBFGS, SCHEDULES, Adam, GaussNewton, Phase, Schedule, find_schedule, solve
 from metalic.pinn.optimizers import advance
 from metalic.pinn.solution import relative_error
 

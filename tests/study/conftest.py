@@ -2,18 +2,13 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-HERE = Path(__file__).parent
-METALIC = [sys.executable, "-c", "from metalic.cli import main; main()"]
-sys.path.insert(0, str(HERE))
-
-import tiny  # noqa: E402
+import tiny
+from tiny import METALIC
 
 
 @pytest.fixture(scope="session")

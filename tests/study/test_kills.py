@@ -9,8 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import HERE, METALIC
-from tiny import SETTINGS, Tiny
+from tiny import HERE, METALIC, SETTINGS, Tiny
 
 from metalic.study import Ledger, Study
 

@@ -224,7 +224,7 @@ def test_five_failures_in_a_row_stop_the_study(tmp_path: Path, pretending: Any) 
 
     pretending(never)
     with Study(tmp_path / "a.db", Tiny, RANDOM, **SETTINGS) as study:
-        with pytest.raises(StudyError, match="5 plays in a row failed.*RuntimeError: no luck with 5"):
+        with pytest.raises(StudyError, match=r"5 plays in a row failed.*RuntimeError: no luck with 5"):
             study.play(20)
         assert [play.status for play in study.plays] == ["failed"] * 5
         pretending()
@@ -274,7 +274,7 @@ def test_start_from_another_study(tmp_path: Path, pretending: Any) -> None:
     with Study(tmp_path / "b.db", Tiny) as study:
         study.play(1)
         assert study.recommend(a=1.0).plays == 9
-    with pytest.raises(StudyError, match="conditions|family|parameters"):
+    with pytest.raises(StudyError, match=r"its family is tiny"):
         Study(tmp_path / "c.db", "poisson", schedule="tiny", start_from=tmp_path / "b.db")
 
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import HERE, METALIC
-from tiny import RANDOM, SETTINGS, Tiny
+from tiny import HERE, METALIC, RANDOM, SETTINGS, Tiny
 
 from metalic.study import Ledger, Study
 
@@ -42,14 +41,15 @@ def test_play_show_recommend_export_solve(metalic: Command, tmp_path: Path) -> N
     assert advice.returncode == 0, advice.stderr
     best = json.loads(advice.stdout)["conditions"][0]
     assert "expected, 95 % between" in metalic("recommend", "t.db", "-p", "a=1").stdout
-    solved = metalic("solve", FAMILY, "-p", "a=1", "-c", "t.db", "--schedule", "quick", "--json", "--quiet")
+    solved = metalic("solve", FAMILY, "-p", "a=1", "-c", "t.db", "--schedule", "tiny", "--json", "--quiet")
     assert solved.returncode == 0, solved.stderr
     assert [phase["conditions"] for phase in json.loads(solved.stdout)["phases"]] == [best, best]
 
 
 def test_bad_input_is_one_line_and_exit_code_2(metalic: Command, ledger: Path, tmp_path: Path) -> None:
     (tmp_path / "text.db").write_text("not a database")
-    before = ledger.read_bytes()
+    with Ledger(ledger) as reader:
+        before = reader.settings()
     for arguments, message in (
         (("play", "text.db", "--plays", 1), "not an SQLite file"),
         (("play", "a.db", "--plays", 0), "--plays is a number of at least 1"),
@@ -70,7 +70,8 @@ def test_bad_input_is_one_line_and_exit_code_2(metalic: Command, ledger: Path, t
         assert message in done.stderr, (arguments, done.stderr)
         assert "Traceback" not in done.stderr
         assert len(done.stderr.strip().splitlines()) == 1
-    assert ledger.read_bytes() == before
+    with Ledger(ledger) as reader:
+        assert (reader.settings(), reader.plays()) == (before, [])
 
 
 def test_ctrl_c_writes_what_is_in_flight(ledger: Path, environment: dict[str, str]) -> None:

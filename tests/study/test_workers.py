@@ -2,9 +2,11 @@
 
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import pytest
 import tiny
 from tiny import RANDOM, SETTINGS, Tiny
@@ -36,10 +38,8 @@ def deadly(task: Task) -> Outcome:
 
 def test_two_workers_of_which_one_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("METALIC_TEST_MARK", str(tmp_path / "mark"))
-    import cloudpickle
-
     cloudpickle.register_pickle_by_value(tiny)
-    cloudpickle.register_pickle_by_value(__import__("sys").modules[__name__])
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
     monkeypatch.setattr("metalic.study.workers.run", deadly)
     seen: list[Progress] = []
     with Study(tmp_path / "a.db", Tiny, RANDOM, **SETTINGS) as study:
@@ -69,8 +69,6 @@ def test_real_plays_on_two_workers(tmp_path: Path, pool: Cluster) -> None:
 
 
 def test_an_existing_cluster(tmp_path: Path, pool: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    import cloudpickle
-
     cloudpickle.register_pickle_by_value(tiny)
     monkeypatch.setattr("metalic.study.workers.run", tiny.pretend)
     address = pool.client.scheduler.address
@@ -82,7 +80,7 @@ def test_an_existing_cluster(tmp_path: Path, pool: Cluster, monkeypatch: pytest.
 
 
 def test_no_scheduler() -> None:
-    with pytest.raises(StudyError, match="no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
+    with pytest.raises(StudyError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"):
         open_pool("tcp://127.0.0.1:9")
     with pytest.raises(StudyError, match="no Dask scheduler answers at 'nonsense'"):
         open_pool("nonsense")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,9 @@ import metalic as mt
 from metalic.pinn.schedule import SCHEDULES
 from metalic.study.play import Outcome, Task
 from metalic.study.rows import PhaseRow
+
+HERE = Path(__file__).parent
+METALIC = [sys.executable, "-c", "from metalic.cli import main; main()"]
 
 SCHEDULES["tiny"] = mt.Schedule("tiny", (mt.Phase(mt.Adam(1e-2), 5), mt.Phase(mt.Adam(2e-2), 5)))
 

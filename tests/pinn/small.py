@@ -21,7 +21,7 @@ ADAM, LIMITED, NEWTON = Adam(1e-2), LBFGS(), GaussNewton()
 class Line(mt.Family):
     """u'' + k^2 u = 0 on [0, 1], u(0) = 0, u(1) = 1: u = sin(k x) / sin(k)."""
 
-    parameters = {"k": (1.0, 2.5)}  # noqa: RUF012
+    parameters = {"k": (1.0, 2.5)}
     domain = mt.Box(x=(0, 1))
     decomposition = mt.split(domain, x=[0.5])
     conditions = ("u", "c")
@@ -52,11 +52,11 @@ class Lean(mt.Condition):
 class Quad(mt.Family):
     """A system of two first-order equations on 2 x 2 subdomains of different materials."""
 
-    parameters = {"c": (0.5, 2.0)}  # noqa: RUF012
+    parameters = {"c": (0.5, 2.0)}
     domain = mt.Box(x=(0, 1), t=(0, 2))
     decomposition = mt.split(domain, x=[0.4], t=[1.0])
     components = ("a", "b")
-    coefficients = {"k": {"1": 1.0, "2": 2.0, "3": 0.5, "4": 3.0}}  # noqa: RUF012
+    coefficients = {"k": {"1": 1.0, "2": 2.0, "3": 0.5, "4": 3.0}}
     conditions = ("u", "rc", "c")
     own_conditions = (Lean(),)
 
@@ -97,7 +97,7 @@ class Soliton(mt.find_family("kdv").__class__):
 class Broken(mt.Family):
     """A residual that is not a number (k > 0) or not finite (k <= 0)."""
 
-    parameters = {"k": (-1.0, 1.0)}  # noqa: RUF012
+    parameters = {"k": (-1.0, 1.0)}
     domain = mt.Box(x=(0, 1))
     decomposition = mt.split(domain).single()
 
@@ -163,7 +163,9 @@ def untrained(family, values=None, hidden=HIDDEN, seed=0, error=0.5, status=Stat
         phases=(record, record),
         schedule="custom",
         seed=seed,
-        collocation=tuple(rng.uniform(family.domain.low, family.domain.high, (9, len(centre[0]))) for _ in range(count)),
+        collocation=tuple(
+            rng.uniform(family.domain.low, family.domain.high, (9, len(centre[0]))) for _ in range(count)
+        ),
     )
 
 
