@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tiny
-from tiny import RANDOM, SETTINGS, Tiny
+from tiny import RANDOM, SCHEDULE, SETTINGS, Tiny
 
 import metalic as mt
 from metalic.errors import FileError, LedgerError, ParameterError, StudyError
@@ -54,7 +54,7 @@ def test_a_row_can_be_solved_again(played: Path) -> None:
         play = study.plays[6]
     sets = [phase.conditions for phase in play.phases]
     choose = lambda phase, loss: sets[phase]  # noqa: E731
-    solution = mt.solve(Tiny(), choose, "tiny", seed=play.seed, hidden=(4,), parameters=play.parameters)
+    solution = mt.solve(Tiny(), choose, SCHEDULE, seed=play.seed, hidden=(4,), parameters=play.parameters)
     assert solution.error == play.error
 
 
@@ -100,7 +100,7 @@ def test_recommendation(played: Path) -> None:
     assert advice.expected == pytest.approx(10 ** -advice.phases[-1].best.mean)
     assert effects[0] == advice.phases[0].effects
     json.dumps(advice.to_dict())
-    solution = mt.solve(Tiny(), advice, "tiny", hidden=(4,), a=1.0)
+    solution = mt.solve(Tiny(), advice, SCHEDULE, hidden=(4,), a=1.0)
     assert solution.conditions[0] == advice.conditions[0]
     assert solution.conditions[1] == advice(1, solution.phases[0].loss)
 
@@ -275,7 +275,7 @@ def test_start_from_another_study(tmp_path: Path, pretending: Any) -> None:
         study.play(1)
         assert study.recommend(a=1.0).plays == 9
     with pytest.raises(StudyError, match=r"its family is tiny"):
-        Study(tmp_path / "c.db", "poisson", schedule="tiny", start_from=tmp_path / "b.db")
+        Study(tmp_path / "c.db", "poisson", schedule=SCHEDULE, start_from=tmp_path / "b.db")
 
 
 def test_tables(tmp_path: Path, pretending: Any) -> None:
@@ -314,7 +314,7 @@ def test_a_changed_family_file_is_warned_of(tmp_path: Path) -> None:
 def test_contexts_and_seeds_follow_from_the_seed_and_the_number(tmp_path: Path, pretending: Any) -> None:
     tables = []
     for name, seed, bandit in (("a", 3, RANDOM), ("b", 3, mt.Single(policy=mt.Random())), ("c", 4, RANDOM)):
-        with Study(tmp_path / f"{name}.db", Tiny, bandit, "tiny", seed=seed) as study:
+        with Study(tmp_path / f"{name}.db", Tiny, bandit, SCHEDULE, seed=seed) as study:
             study.play(50)
             tables.append([(play.parameters["a"], play.seed) for play in study.plays])
     assert tables[0] == tables[1]

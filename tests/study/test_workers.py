@@ -68,6 +68,16 @@ def test_real_plays_on_two_workers(tmp_path: Path, pool: Cluster) -> None:
     assert any(play.pending for play in tables[1])
 
 
+def test_a_family_that_workers_cannot_import(tmp_path: Path, pool: Cluster) -> None:
+    """A family from a file goes to workers with its code, and is compiled there once."""
+    (tmp_path / "own.py").write_text(Path(tiny.__file__).read_text())
+    with Study(tmp_path / "a.db", f"{tmp_path / 'own.py'}:Tiny", RANDOM, **SETTINGS) as study:
+        Driver(study, pool, 6, None).run()
+        plays = study.plays
+    assert [play.status for play in plays] == ["done"] * 6
+    assert [play.attempts for play in plays] == [1] * 6
+
+
 def test_an_existing_cluster(tmp_path: Path, pool: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     cloudpickle.register_pickle_by_value(tiny)
     monkeypatch.setattr("metalic.study.workers.run", tiny.pretend)

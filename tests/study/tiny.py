@@ -16,7 +16,9 @@ from metalic.study.rows import PhaseRow
 HERE = Path(__file__).parent
 METALIC = [sys.executable, "-c", "from metalic.cli import main; main()"]
 
-SCHEDULES["tiny"] = mt.Schedule("tiny", (mt.Phase(mt.Adam(1e-2), 5), mt.Phase(mt.Adam(2e-2), 5)))
+SCHEDULE = mt.Schedule("tiny", (mt.Phase(mt.Adam(1e-2), 5), mt.Phase(mt.Adam(2e-2), 5)))
+if __name__.startswith("metalic_user"):  # as the command loads a family's file: there the schedule goes by its name
+    SCHEDULES["tiny"] = SCHEDULE
 
 
 class Tiny(mt.Family):
@@ -47,7 +49,7 @@ class Blind(Tiny):
     reference = None
 
 
-SETTINGS: dict[str, Any] = {"schedule": "tiny", "solver": {"hidden": (4,)}, "seed": 3}
+SETTINGS: dict[str, Any] = {"schedule": SCHEDULE, "solver": {"hidden": (4,)}, "seed": 3}
 RANDOM = mt.Sequential(policy=mt.Random())
 
 

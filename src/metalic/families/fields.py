@@ -19,6 +19,31 @@ import jax.numpy as jnp
 from ..errors import FamilyError
 
 MultiIndex = tuple[int, ...]
+
+
+class SecondSum(tuple[int, ...]):
+    """Stands for a sum of pure second derivatives, u_xx + u_yy...: entry 2 for each axis that takes part.
+
+    A law that sees second derivatives through their sum alone costs one channel instead of one per axis. It is a
+    multi-index of another kind: it equals no plain one.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SecondSum) and tuple(self) == tuple(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(("sum", tuple(self)))
+
+    @property
+    def axes(self) -> list[int]:
+        return [axis for axis, order in enumerate(self) if order]
+
+
 Channel = tuple[int, MultiIndex]  # component number, derivative
 Values = Mapping[Channel, Any]
 

@@ -7,20 +7,21 @@ family; it is static (hashable), so that it can be part of a compiled program's 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from ..conditions import Catalogue, Condition, Side, touched
 from ..errors import FamilyError, MetalicError
 from ..families.base import Family
 from ..families.boundary import Periodic
-from ..families.fields import Channel, rows
+from ..families.fields import Channel, SecondSum, rows
 from .network import Network
 
 
@@ -42,6 +43,7 @@ class Law:
 
     def __init__(self, name: str, evaluate: Callable[[Lookup, Lookup, Place, Place], Any], example: Place):
         self.name, self.evaluate = name, evaluate
+        self._merged: dict[Channel, Channel | None] = {}  # what stands for a channel; None: nothing, it is in the sum
         self.channels: tuple[Channel, ...] = tuple(
             sorted(touched(lambda look: evaluate(look, look, example, example)), key=lambda c: (sum(c[1]), c[1], c[0]))
         )
@@ -53,12 +55,46 @@ class Law:
     def order(self) -> int:
         return max((sum(index) for _, index in self.channels), default=0)
 
+    def merge_second_derivatives(self, places: Sequence[Place]) -> None:
+        """Replace the pure second derivatives of a component by their sum, if the law depends on nothing else of them.
+
+        Found out by trying: at several places, on random channels, moving an amount from one second derivative to
+        another must not change the rows.
+        """
+        pure: dict[int, list[Channel]] = {}
+        for component, index in self.channels:
+            if sum(index) == 2 and max(index) == 2:
+                pure.setdefault(component, []).append((component, index))
+        for component, found in pure.items():
+            if len(found) > 1 and all(self._sees_only_their_sum(found, n, at) for n, at in enumerate(places)):
+                whole = SecondSum(max(orders) for orders in zip(*(index for _, index in found)))
+                self._merged |= {found[0]: (component, whole)} | dict.fromkeys(found[1:])
+        kept = [channel for channel in self.channels if channel not in self._merged]
+        sums = [channel for channel in self._merged.values() if channel is not None]
+        self.channels = (*kept, *sums)
+
+    def _sees_only_their_sum(self, found: list[Channel], seed: int, at: Place) -> bool:
+        numbers = np.random.default_rng(seed).normal(size=len(self.channels))
+        values = dict(zip(self.channels, numbers.tolist()))
+        moved = values | dict.fromkeys(found, 0.0) | {found[0]: sum(values[channel] for channel in found)}
+        before, after = (rows(self.evaluate(v.__getitem__, v.__getitem__, at, at)) for v in (values, moved))
+        tolerance = 100 * float(jnp.finfo(before.dtype).eps)
+        return bool(jnp.all(jnp.abs(before - after) <= tolerance * (1 + jnp.abs(before))))
+
     def rows(
         self, channels: tuple[Channel, ...], a: Float[Array, "C"], b: Float[Array, "C"], at: Place, across: Place
     ) -> Float[Array, "R"]:
         """The rows from channel vectors laid out as `channels`, a superset of the law's own."""
         position = {channel: i for i, channel in enumerate(channels)}
-        return rows(self.evaluate(lambda c: a[position[c]], lambda c: b[position[c]], at, across))
+
+        def look(values: Float[Array, "C"]) -> Lookup:
+            def one(channel: Channel) -> Any:
+                stands = self._merged.get(channel, channel)
+                return jnp.zeros((), values.dtype) if stands is None else values[position[stands]]
+
+            return one
+
+        return rows(self.evaluate(look(a), look(b), at, across))
 
 
 class System:
@@ -82,6 +118,14 @@ class System:
         parameters = {name: jnp.asarray(0.5 * (low + high)) for name, (low, high) in family.parameters.items()}
         return Place(jnp.full(d, 0.5), jnp.ones(len(family.coefficients)), jnp.ones(d), parameters)
 
+    def _random_place(self, seed: int) -> Place:
+        """Any point of the domain, with parameters from their boxes and coefficients that differ."""
+        family, rng = self.family, np.random.default_rng(seed)
+        parameters = {name: jnp.asarray(rng.uniform(*box)) for name, box in family.parameters.items()}
+        x = rng.uniform(family.domain.low, family.domain.high)
+        coefficients = rng.uniform(0.5, 2.0, size=len(family.coefficients))
+        return Place(jnp.asarray(x), jnp.asarray(coefficients), jnp.ones(len(x)), parameters)
+
     @cached_property
     def residual(self) -> Law:
         family = self.family
@@ -93,7 +137,9 @@ class System:
                 raise FamilyError(f"it gives an array of shape {shapes[0]}; it gives one number, for one point")
             return result
 
-        return self._checked("residual", evaluate)
+        law = self._checked("residual", evaluate)
+        law.merge_second_derivatives([self._random_place(seed) for seed in range(4)])
+        return law
 
     @cached_property
     def boundary(self) -> tuple[Law, ...]:

@@ -127,8 +127,8 @@ def condition_rows(
 
 
 def groups(problem: Problem) -> list[list[int]]:
-    """Conditions that share one set of channels: those up to second order, then one group per higher order."""
-    orders = [max(law.order, 2) for law in problem.system.conditions]
+    """Conditions that share one set of channels: those up to first order, then one group per higher order."""
+    orders = [max(law.order, 1) for law in problem.system.conditions]
     return [[i for i, order in enumerate(orders) if order == wanted] for wanted in sorted(set(orders))]
 
 

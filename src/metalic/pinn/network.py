@@ -26,7 +26,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..errors import ScheduleError
-from ..families.fields import Channel, MultiIndex
+from ..families.fields import Channel, MultiIndex, SecondSum
 
 Series = dict[MultiIndex, Array]  # Taylor coefficients, (features, points) each; a missing one is zero
 
@@ -37,8 +37,15 @@ def below(index: MultiIndex) -> list[MultiIndex]:
 
 
 def closure(indices: Iterable[MultiIndex]) -> tuple[MultiIndex, ...]:
-    """The smallest set closed downwards that holds the indices, by total order."""
-    return tuple(sorted({b for index in indices for b in below(index)}, key=lambda b: (sum(b), b)))
+    """The smallest set closed downwards that holds the indices, by total order; sums of second derivatives last."""
+    plain, sums = set(), set()
+    for index in indices:
+        if isinstance(index, SecondSum):
+            sums.add(index)
+            plain |= {b for axis in index.axes for b in below(tuple(int(i == axis) for i in range(len(index))))}
+        else:
+            plain |= set(below(index))
+    return (*sorted(plain, key=lambda b: (sum(b), b)), *sorted(sums, key=tuple))
 
 
 def _minus(a: MultiIndex, b: MultiIndex) -> MultiIndex:
@@ -46,6 +53,9 @@ def _minus(a: MultiIndex, b: MultiIndex) -> MultiIndex:
 
 
 def _factorial(index: MultiIndex) -> int:
+    """alpha!, from Taylor coefficients to derivatives; a sum of second derivatives is carried as it is."""
+    if isinstance(index, SecondSum):
+        return 1
     return math.prod(math.factorial(order) for order in index)
 
 
@@ -64,6 +74,9 @@ def tanh_series(z: Series, indices: tuple[MultiIndex, ...]) -> Series:
         return w[b]
 
     for index in indices[1:]:
+        if isinstance(index, SecondSum):
+            y[index] = _second_sum(z, y, w, zero, index)
+            continue
         axis = min((i for i, order in enumerate(index) if order), key=lambda i: index[i])
         lower = tuple(order - (i == axis) for i, order in enumerate(index))
         terms = [
@@ -73,6 +86,14 @@ def tanh_series(z: Series, indices: tuple[MultiIndex, ...]) -> Series:
         ]
         y[index] = sum(terms[1:], terms[0])
     return y
+
+
+def _second_sum(z: Series, y: Series, w: Series, zero: MultiIndex, index: SecondSum) -> Array:
+    """sum_i d_ii tanh(z) = w sum_i d_ii z - 2 y w sum_i (d_i z)^2, with w = 1 - y^2."""
+    firsts = [z[tuple(int(i == axis) for i in range(len(index)))] for axis in index.axes]
+    squares = [first * first for first in firsts]
+    bend = -2 * y[zero] * w[zero] * sum(squares[1:], squares[0])
+    return w[zero] * z[index] + bend if index in z else bend
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ only play; the driver, which is this process, decides and writes.
 from __future__ import annotations
 
 import logging
+import pickle
 import sys
 from abc import ABC, abstractmethod
 from collections import deque
@@ -73,8 +74,7 @@ class Cluster(Pool):
         return max(1, sum(self.client.nthreads().values()))
 
     def submit(self, task: Task) -> None:
-        _send_by_value(task)
-        self._tasks[self.client.submit(run, task, pure=False)] = task
+        self._tasks[self.client.submit(_unpack_and_run, _packed(task), pure=False)] = task
 
     def next(self) -> tuple[Task, Outcome | Exception]:
         from distributed import wait
@@ -93,13 +93,21 @@ class Cluster(Pool):
             thing.close()
 
 
-def _send_by_value(task: Task) -> None:
-    """A user's family goes to workers with its code: they may not have its file."""
+def _packed(task: Task) -> bytes:
+    """A task with the code of a user's family: workers may not have its file. (Dask by itself would send the name of
+    the module alone wherever that can be imported here.)"""
     import cloudpickle  # type: ignore[import-untyped]
 
     name = type(task.family).__module__
     if name != "__main__" and name.partition(".")[0] != "metalic":
         cloudpickle.register_pickle_by_value(sys.modules[name])
+    return cloudpickle.dumps((run, task))
+
+
+def _unpack_and_run(packed: bytes) -> Outcome:
+    """On a worker. What cannot be unpacked fails like a play that raises."""
+    player, task = pickle.loads(packed)
+    return player(task)
 
 
 def open_pool(workers: int | str | Any) -> Pool:
