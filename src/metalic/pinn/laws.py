@@ -138,7 +138,8 @@ class System:
             return result
 
         law = self._checked("residual", evaluate)
-        law.merge_second_derivatives([self._random_place(seed) for seed in range(4)])
+        with jax.ensure_compile_time_eval():  # numbers are tried out, wherever the law is first asked for
+            law.merge_second_derivatives([self._random_place(seed) for seed in range(4)])
         return law
 
     @cached_property
