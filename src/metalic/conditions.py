@@ -187,7 +187,11 @@ class Catalogue:
     """
 
     def __init__(self, family: Family):
-        known = {condition.name: condition for condition in _rule(family)}
+        by_rule = _rule(family)
+        known = {condition.name: condition for condition in by_rule}
+        if len(known) < len(by_rule):
+            taken = next(z for z in family.coordinates if z in ("u", "uavg", "r", "rc", "gr", "c"))
+            raise ConditionError(f"family '{family.name}': coordinate '{taken}' has the name of a condition; rename it")
         chosen = family.conditions if family.conditions is not None else tuple(known)
         missing = [name for name in chosen if name not in known]
         if missing:
@@ -222,6 +226,8 @@ class Catalogue:
             return self._from_names(part.strip() for part in text.split(",") if part.strip())
         if isinstance(conditions, int | np.integer) and not isinstance(conditions, bool):
             return self._from_index(int(conditions))
+        if isinstance(conditions, bool) or not isinstance(conditions, Iterable):
+            raise ConditionError(f"a set of conditions is names, a 0/1 vector or an index, not {conditions!r}")
         items = list(conditions)
         if items and not any(isinstance(item, str) for item in items):
             return self._from_vector(items)

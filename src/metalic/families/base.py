@@ -119,7 +119,7 @@ class Family:
                 raise ParameterError(f"parameter '{name}' is missing; family '{self.name}' needs: {listing}")
             try:
                 value = float(given[name])
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise ParameterError(f"parameter {name}={given[name]!r} is not a number") from None
             if not math.isfinite(value):
                 raise ParameterError(f"parameter {name}={value} is not a finite number")

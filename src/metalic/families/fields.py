@@ -48,6 +48,9 @@ Channel = tuple[int, MultiIndex]  # component number, derivative
 Values = Mapping[Channel, Any]
 
 
+ARRAY_LIKE = ("dtype", "shape", "ndim", "aval")  # what functions of jax.numpy ask of their arguments
+
+
 def parse_derivative(text: str, names: Sequence[str]) -> MultiIndex | None:
     """'xxt' -> (2, 1) for coordinates (x, t); None if the text is not made of coordinate names."""
 
@@ -89,15 +92,14 @@ class Field:
         if text.startswith("__"):
             raise AttributeError(text)
         index = parse_derivative(text, self._names)
+        if index is None and text in ARRAY_LIKE:
+            raise FamilyError(f"inside a function write {self.label}.value, as in jnp.sin({self.label}.value)")
         if index is None:
             raise FamilyError(
                 f"'{self.label}.{text}' is not a derivative: names are made of the coordinates "
                 f"{', '.join(self._names)}, as in {self.label}.{self._names[0]}{self._names[-1]}"
             )
         return self._lookup(index)
-
-    def __jax_array__(self) -> jax.Array:
-        raise FamilyError(f"inside a function write {self.label}.value, as in jnp.sin({self.label}.value)")
 
     def __abs__(self) -> Any:
         return abs(self.value)

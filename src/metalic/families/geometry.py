@@ -58,7 +58,7 @@ class Box:
         return Box(**{**self.sides, **sides})
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Box) and self.sides == other.sides
+        return isinstance(other, Box) and tuple(self.sides.items()) == tuple(other.sides.items())
 
     def __hash__(self) -> int:
         return hash(tuple(self.sides.items()))
@@ -133,7 +133,7 @@ class Decomposition:
             if np.all(overlap > TOLERANCE * self._scale):
                 raise GeometryError(f"subdomains '{name}' and '{other_name}' overlap: {box!r} and {other!r}")
         covered = sum(box.volume for _, box in pieces) / self.domain.volume
-        if covered < 1 - 1e-6:
+        if covered < 1 - len(pieces) * TOLERANCE:
             raise GeometryError(
                 f"the decomposition leaves a hole: its subdomains cover {100 * covered:.4g} % of {self.domain!r}"
             )

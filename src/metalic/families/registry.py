@@ -32,6 +32,8 @@ def find_family(text: str | Family | type[Family]) -> Family:
         family = text
     elif isinstance(text, type) and issubclass(text, Family):
         family = text()
+    elif not isinstance(text, str):
+        raise FamilyError(f"a family is a name, a Family or its class, not {text!r}")
     elif text in BUILT_IN:
         family = BUILT_IN[text]()
     elif ":" in text:

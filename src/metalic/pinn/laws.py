@@ -21,7 +21,7 @@ from ..conditions import Catalogue, Condition, Side, touched
 from ..errors import FamilyError, MetalicError
 from ..families.base import Family
 from ..families.boundary import Periodic
-from ..families.fields import Channel, SecondSum, rows
+from ..families.fields import Channel, Field, SecondSum, rows
 from .network import Network
 
 
@@ -132,9 +132,13 @@ class System:
 
         def evaluate(look: Lookup, _: Lookup, at: Place, __: Place) -> Any:
             result = family.residual(family.unknown(look), family.point(at.x, at.coefficients), **at.parameters)
-            shapes = [jnp.shape(leaf) for leaf in jax.tree.leaves(result)]
-            if len(family.components) == 1 and any(shape != () for shape in shapes):
-                raise FamilyError(f"it gives an array of shape {shapes[0]}; it gives one number, for one point")
+            leaves = [leaf for leaf in jax.tree.leaves(result) if not isinstance(leaf, Field)]
+            vector = len(leaves) == 1 and len(family.components) > 1  # a system may stack its equations
+            wrong = [jnp.shape(leaf) for leaf in leaves if jnp.ndim(leaf) > vector]
+            if wrong:
+                raise FamilyError(
+                    f"it gives an array of shape {wrong[0]}; it gives a number per equation, for one point"
+                )
             return result
 
         law = self._checked("residual", evaluate)
