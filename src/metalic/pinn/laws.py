@@ -137,7 +137,7 @@ class System:
             wrong = [jnp.shape(leaf) for leaf in leaves if jnp.ndim(leaf) > vector]
             if wrong:
                 raise FamilyError(
-                    f"it gives an array of shape {wrong[0]}; it gives a number per equation, for one point"
+                    f"it gives an array of shape {wrong[0]}, not a number per equation for one point"
                 )
             return result
 
