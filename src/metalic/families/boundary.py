@@ -22,6 +22,8 @@ Value = float | Callable[..., Any]
 def _evaluate(value: Value, p: Point, parameters: dict[str, Any]) -> Any:
     """A number as it is; a function of the point and of those parameters that it names."""
     if not callable(value):
+        if not isinstance(value, int | float):
+            raise FamilyError(f"a boundary value is a number or a function of the point, not {value!r}")
         return value
     names = inspect.signature(value).parameters
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in names.values()):

@@ -38,10 +38,10 @@ class Points:
 
 
 def allocate(total: int, measures: Sequence[float]) -> list[int]:
-    """Split `total` in proportion to the measures: largest remainders first, at least one each."""
+    """Split `total` in proportion to the measures: at least one each, the rest to the largest remainders."""
     share = total * np.asarray(measures, dtype=float) / np.sum(measures)
     counts = np.maximum(np.floor(share).astype(int), 1)
-    for i in np.argsort(-(share - np.floor(share)), kind="stable"):
+    for i in np.argsort(-(share - counts), kind="stable"):
         if counts.sum() >= total:
             break
         counts[i] += 1

@@ -136,9 +136,7 @@ class System:
             vector = len(leaves) == 1 and len(family.components) > 1  # a system may stack its equations
             wrong = [jnp.shape(leaf) for leaf in leaves if jnp.ndim(leaf) > vector]
             if wrong:
-                raise FamilyError(
-                    f"it gives an array of shape {wrong[0]}, not a number per equation for one point"
-                )
+                raise FamilyError(f"it gives an array of shape {wrong[0]}, not a number per equation for one point")
             return result
 
         law = self._checked("residual", evaluate)

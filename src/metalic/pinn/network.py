@@ -105,7 +105,11 @@ class Network:
     hidden: tuple[int, ...] = (20, 20)
 
     def __post_init__(self) -> None:
-        if not self.hidden or any(not isinstance(width, int) or width < 1 for width in self.hidden):
+        if (
+            not isinstance(self.hidden, tuple)
+            or not self.hidden
+            or any(not isinstance(width, int) or width < 1 for width in self.hidden)
+        ):
             raise ScheduleError(f"a network has hidden layers of at least one unit, as in (20, 20), not {self.hidden}")
 
     @property

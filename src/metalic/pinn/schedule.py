@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,9 +26,11 @@ class Phase:
     adaptive: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.optimizer, Optimizer):
+            raise ScheduleError(f"a phase has an optimizer, such as Adam() or GaussNewton(), not {self.optimizer!r}")
         if not isinstance(self.iterations, int) or self.iterations < 1:
             raise ScheduleError(f"a phase has a budget of at least 1 iteration, not {self.iterations!r}")
-        if self.resample is not None and self.resample < 1:
+        if self.resample is not None and (not isinstance(self.resample, int) or self.resample < 1):
             raise ScheduleError(f"points are drawn anew every 1 or more iterations, not {self.resample!r}")
         if self.adaptive and self.resample is None:
             raise ScheduleError("adaptive points need 'resample': after how many iterations to move them")
@@ -77,7 +79,7 @@ def find_schedule(given: str | Schedule | Sequence[Phase]) -> Schedule:
             hint = f" Did you mean '{near[0]}'?" if near else ""
             raise ScheduleError(f"no schedule '{given}': allowed are {', '.join(SCHEDULES)}.{hint}")
         return SCHEDULES[given]
-    phases = tuple(given)
+    phases = tuple(given) if isinstance(given, Iterable) else (given,)
     if not all(isinstance(phase, Phase) for phase in phases):
         raise ScheduleError(f"a schedule is a name, a Schedule or a sequence of Phase, not {given!r}")
     return Schedule("custom", phases)

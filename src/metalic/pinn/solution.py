@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import tempfile
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -130,8 +129,11 @@ class Solution:
         if points is not None:
             if coordinates:
                 raise GeometryError("give points as one array or coordinates by name, not both")
-            array = np.atleast_2d(np.asarray(points, dtype=float))
-            if array.shape[-1] != len(names):
+            try:
+                array = np.atleast_2d(np.asarray(points, dtype=float))
+            except (TypeError, ValueError):
+                raise GeometryError(f"points are numbers, of shape (n, {len(names)})") from None
+            if array.ndim != 2 or array.shape[-1] != len(names):
                 raise GeometryError(f"points have shape (n, {len(names)}) for coordinates {', '.join(names)}")
             shape: tuple[int, ...] = (len(array),)
         else:
@@ -184,12 +186,12 @@ class Solution:
         meta = {
             "format": FORMAT,
             "version": VERSION,
-            "digest": _digest(arrays),
             "hidden": list(self.hidden),
             "coordinates": list(self.family.coordinates),
             "subdomains": len(self.family.decomposition),
             **self.to_dict(history=True),
         }
+        meta["digest"] = _digest(arrays, meta)
         return _write_atomically(Path(path), arrays | {"meta": np.array(json.dumps(meta))})
 
     @classmethod
@@ -264,8 +266,10 @@ def _phase(record: Mapping[str, Any]) -> PhaseRecord:
     )
 
 
-def _digest(arrays: Mapping[str, np.ndarray]) -> str:
-    digest = hashlib.sha256()
+def _digest(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> str:
+    """A checksum of all that a file holds."""
+    rest = {key: value for key, value in meta.items() if key != "digest"}
+    digest = hashlib.sha256(json.dumps(rest, sort_keys=True).encode())
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
         digest.update(f"{name} {array.dtype} {array.shape} ".encode() + array.tobytes())
@@ -280,12 +284,19 @@ def _write_atomically(path: Path, arrays: Mapping[str, np.ndarray]) -> Path:
             np.savez(file, **dict(arrays))  # type: ignore[arg-type]
             file.flush()
             os.fsync(file.fileno())
+        temporary.chmod(0o666 & ~_umask())  # a temporary file is for its owner alone
         os.replace(temporary, path)
     except OSError as error:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
         raise FileError(f"cannot write '{path}': {error.strerror or error}") from error
     return path
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -297,20 +308,12 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
             raise KeyError("format")
     except OSError as error:
         raise FileError(f"cannot read '{path}': {error.strerror or error}") from error
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        EOFError,
-        AttributeError,
-        NotImplementedError,
-        zipfile.BadZipFile,
-    ) as error:
+    except Exception as error:  # a foreign file can fail to be read in any way
         raise FileError(f"'{path}' is not a solution file, or is damaged: {error}") from error
-    if meta["version"] > VERSION:
+    if isinstance(meta.get("version"), int) and meta["version"] > VERSION:
         raise FileError(
             f"'{path}' has format version {meta['version']}; this metalic reads up to {VERSION}: upgrade it"
         )
-    if meta.get("digest") != _digest(contents):
+    if meta.get("digest") != _digest(contents, meta):
         raise FileError(f"'{path}' is damaged: its contents do not match their checksum")
     return meta, contents

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..conditions import default_conditions
-from ..errors import MetalicError, ParameterError, ScheduleError
+from ..errors import FamilyError, GeometryError, ParameterError, ScheduleError
 from ..families.base import Family
 from ..families.registry import find_family
 from ..families.sampling import Points
@@ -86,8 +86,14 @@ def solve(
         raise ScheduleError(f"no precision '{precision}': allowed are {', '.join(PRECISIONS)}")
     if not isinstance(seed, int | np.integer) or seed < 0:
         raise ScheduleError(f"a seed is an integer of at least 0, not {seed!r}")
+    for name, weight in (("lambda_boundary", lambda_boundary), ("lambda_interface", lambda_interface)):
+        if not (isinstance(weight, int | float) and 0 <= weight < np.inf):
+            raise ScheduleError(f"{name} is a number of at least 0, not {weight!r}")
+    if points is not None and not isinstance(points, Points):
+        raise GeometryError(f"points are given as Points(collocation, boundary, interface), not {points!r}")
+    widths = tuple(hidden) if isinstance(hidden, Sequence) else hidden
     with jax.enable_x64(precision == "float64"):
-        system = _system(family, Network(len(family.coordinates), len(family.components), tuple(hidden)))
+        system = _system(family, Network(len(family.coordinates), len(family.components), widths))
         choose = _chooser(system, conditions, schedule)
         setup = _Setup(
             system=system,
@@ -193,9 +199,11 @@ def reference_values(
         if extrapolate:
             return None
         raise
+    except (TypeError, ValueError) as error:
+        raise FamilyError(f"family '{family.name}': the reference cannot be evaluated: {error}") from error
     wanted = (len(family.error_points()), len(family.components))
     if values.size != np.prod(wanted):
-        raise MetalicError(
+        raise FamilyError(
             f"family '{family.name}': the reference gives an array of shape {values.shape} for {wanted[0]} points and "
             f"{wanted[1]} component(s)"
         )
