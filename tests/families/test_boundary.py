@@ -43,6 +43,11 @@ def test_dirichlet():
     assert Dirichlet("x=0", 0.25).law(polynomial(), POINT, {"x": -1.0}, {}) == pytest.approx(U - 0.25)
 
 
+@pytest.mark.parametrize("number", [1, np.float32(1), np.int64(1), np.float64(1)], ids=lambda n: type(n).__name__)
+def test_a_value_is_any_real_number(number):
+    assert Dirichlet("x=0", number).law(polynomial(), POINT, {}, {}) == pytest.approx(U - 1)
+
+
 def test_values_are_functions_of_the_point_and_of_the_parameters_they_name():
     parameters = {"c": 3.0, "k": 5.0}
 

@@ -67,7 +67,6 @@ def attempt(family=Line, conditions="u", schedule=ONE, **settings):
         ({"lambda_boundary": -1.0}, ScheduleError, "lambda_boundary.* not -1"),
         ({"lambda_interface": float("nan")}, ScheduleError, "lambda_interface.* not nan"),
     ],
-    ids=str,
 )
 def test_a_wrong_argument_is_told(arguments, error, message):
     with pytest.raises(error, match=message):
@@ -85,7 +84,6 @@ def test_a_wrong_argument_is_told(arguments, error, message):
         ({"adaptive": True}, "adaptive points need 'resample'"),
         ({"optimizer": "adam"}, "optimizer.* not 'adam'"),
     ],
-    ids=str,
 )
 def test_a_wrong_phase_is_told(arguments, message):
     with pytest.raises(ScheduleError, match=message):
