@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import inspect
+import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,7 @@ Value = float | Callable[..., Any]
 def _evaluate(value: Value, p: Point, parameters: dict[str, Any]) -> Any:
     """A number as it is; a function of the point and of those parameters that it names."""
     if not callable(value):
-        if not isinstance(value, int | float):
+        if not isinstance(value, numbers.Real):
             raise FamilyError(f"a boundary value is a number or a function of the point, not {value!r}")
         return value
     names = inspect.signature(value).parameters

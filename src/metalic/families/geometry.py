@@ -28,7 +28,7 @@ class Box:
         if not 1 <= len(sides) <= 4:
             raise GeometryError(f"a box has 1 to 4 coordinates, not {len(sides)}")
         for name, side in sides.items():
-            if name.startswith("_") or name == "d":
+            if name.startswith("_") or name in ("d", "value", "label"):
                 raise GeometryError(f"a coordinate cannot be called '{name}'")
             try:
                 low, high = (float(end) for end in side)

@@ -9,6 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from ..errors import ParameterError
+
 if TYPE_CHECKING:
     from .solution import Solution
 
@@ -30,7 +32,10 @@ def _slice(solution: Solution, count: int) -> tuple[np.ndarray, np.ndarray, np.n
 def _reference_at(solution: Solution, points: np.ndarray) -> np.ndarray | None:
     if solution.error is None or solution.family.reference is None:
         return None
-    reference = solution.family.reference(**solution.parameters)(points)
+    try:
+        reference = solution.family.reference(**solution.parameters)(points)
+    except ParameterError:  # beyond the box there may be none
+        return None
     return np.asarray(reference).reshape(len(points), len(solution.family.components))
 
 
