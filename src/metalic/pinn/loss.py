@@ -295,18 +295,23 @@ def _add_law(problem: Problem, theta, accumulator: _Accumulator, block: Block, l
         accumulator.add(block, r * root, *pull(ca * root[:, None], cb * root[:, None]))
 
 
-def _add_conditions(problem: Problem, theta, equations: NormalEquations, group: list[int]) -> NormalEquations:
-    """Loop over the active rows of a group; each turn evaluates one row and adds it to the equations."""
+Slot = tuple[int, int, bool, float]  # a row of a condition: condition, row, seen from side b, weight
+
+
+def _slots(problem: Problem, group: list[int]) -> list[Slot]:
+    slots: list[Slot] = []
+    for i in group:
+        symmetric = problem.system.catalogue.conditions[i].symmetric
+        for row in range(problem.system.conditions[i].count):
+            slots += [(i, row, False, 2.0)] if symmetric else [(i, row, False, 1.0), (i, row, True, 1.0)]
+    return slots
+
+
+def _slot_rows(problem: Problem, theta: Float[Array, "K P"], group: list[int]) -> Callable[..., Any]:
+    """A function from a slot's number in its group to its rows and their Jacobians by either side's weights."""
     block, laws = problem.interface, problem.system.conditions
     assert block is not None
     channels = _union([laws[i] for i in group])
-    slots = []
-    for i in group:
-        symmetric = problem.system.catalogue.conditions[i].symmetric
-        for row in range(laws[i].count):
-            slots += [(i, row, False, 2.0)] if symmetric else [(i, row, False, 1.0), (i, row, True, 1.0)]
-    active = problem.active[jnp.array([slot[0] for slot in slots])]
-    order = jnp.argsort(~active, stable=True)
 
     def branch(i: int, row: int, swapped: bool, factor: float):
         root = jnp.sqrt(factor * problem.lambda_interface * block.weight)
@@ -317,13 +322,36 @@ def _add_conditions(problem: Problem, theta, equations: NormalEquations, group: 
 
         return evaluate
 
-    branches = [branch(*slot) for slot in slots]
+    branches = [branch(*slot) for slot in _slots(problem, group)]
+
+    def rows(slot):
+        values, pull = _pullbacks(problem, theta, block, channels)
+        r, ca, cb = jax.lax.switch(slot, branches, *_split(block, values))
+        return r, *pull(ca, cb)
+
+    return rows
+
+
+def _add_conditions(problem: Problem, theta: Float[Array, "K P"], equations: NormalEquations) -> NormalEquations:
+    """Loop over the active rows of all conditions; each turn evaluates one row and adds it to the equations. One loop
+    for all groups: what it carries is large, and every loop would copy it."""
+    block = problem.interface
+    assert block is not None
+    slots = [
+        (slot[0], number, place)
+        for number, group in enumerate(groups(problem))
+        for place, slot in enumerate(_slots(problem, group))
+    ]
+    condition, member, place = (jnp.array(column) for column in zip(*slots))
+    active = problem.active[condition]
+    order = jnp.argsort(~active, stable=True)
+    of_group = [_slot_rows(problem, theta, group) for group in groups(problem)]
 
     def body(turn, carry):
-        values, pull = _pullbacks(problem, theta, block, channels)
-        r, ca, cb = jax.lax.switch(order[turn], branches, *_split(block, values))
+        slot = order[turn]
+        r, ja, jb = jax.lax.switch(member[slot], of_group, place[slot])
         accumulator = _Accumulator(problem, carry)
-        accumulator.add(block, r, *pull(ca, cb))
+        accumulator.add(block, r, ja, jb)
         return accumulator.result()
 
     return jax.lax.fori_loop(0, jnp.sum(active), body, equations)
@@ -343,6 +371,5 @@ def normal_equations(problem: Problem, theta: Float[Array, "K P"]) -> NormalEqua
         _add_law(problem, theta, accumulator, block, law, problem.lambda_boundary)
     equations = accumulator.result()
     if problem.interface is not None:
-        for group in groups(problem):
-            equations = _add_conditions(problem, theta, equations, group)
+        equations = _add_conditions(problem, theta, equations)
     return equations

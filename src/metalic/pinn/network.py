@@ -4,7 +4,10 @@ A tanh network u(x; theta) maps d inputs to m outputs. To get derivatives, every
 but its Taylor coefficients c_alpha = d^alpha u / alpha! for a set of multi-indices alpha that is closed downwards:
 - a linear layer acts on each coefficient alone (the bias on alpha = 0 only): one matrix product each;
 - y = tanh(z) has d_i y = w d_i z with w = 1 - y^2, hence  alpha_i y_alpha = sum_b w_b (alpha_i - b_i) z_(alpha-b)
-  over b <= alpha - e_i, and products of series are convolutions.
+  over b <= alpha - e_i, and products of series are convolutions;
+- the first layer is linear in x, so that its coefficients are one array for each order, times constants of the unit:
+  y_alpha = tanh^(|alpha|)(z) c^alpha / alpha!, c_i = d_i z. The constants go into the next layer's weights, and all
+  coefficients of one order come from one larger matrix product.
 Everything is laid out (features, points), so that the long axis is contiguous.
 
 The rows of a Jacobian need no vmapped gradient per point: a residual row touches its own point only, so one backward
@@ -16,14 +19,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from numpy.polynomial import Polynomial
 
 from ..errors import ScheduleError
 from ..families.fields import Channel, MultiIndex, SecondSum
@@ -50,6 +55,10 @@ def closure(indices: Iterable[MultiIndex]) -> tuple[MultiIndex, ...]:
 
 def _minus(a: MultiIndex, b: MultiIndex) -> MultiIndex:
     return tuple(i - j for i, j in zip(a, b))
+
+
+def _order(index: MultiIndex) -> int:
+    return 2 if isinstance(index, SecondSum) else sum(index)
 
 
 def _factorial(index: MultiIndex) -> int:
@@ -88,12 +97,55 @@ def tanh_series(z: Series, indices: tuple[MultiIndex, ...]) -> Series:
     return y
 
 
+def tanh_derivatives(z: Array, order: int) -> list[Array]:
+    """tanh and its derivatives up to an order: the k-th is (1 - y^2) q_k(y), q_(k+1) = (1 - y^2) q_k' - 2 y q_k."""
+    y = jnp.tanh(z)
+    w, q, found = 1 - y * y, Polynomial([1.0]), [y]
+    for _ in range(order):
+        found.append(w * sum(a * y**power for power, a in enumerate(q.coef) if a))
+        q = Polynomial([1.0, 0.0, -1.0]) * q.deriv() - Polynomial([0.0, 2.0]) * q
+    return found
+
+
+def monomial(slopes: Series, index: MultiIndex) -> Array:
+    """c^alpha / alpha! from the first derivatives c of a series that has no others; sum_i c_i^2 for a SecondSum."""
+    unit = lambda axis: tuple(int(i == axis) for i in range(len(index)))  # noqa: E731
+    if isinstance(index, SecondSum):
+        return sum(slopes[unit(axis)] ** 2 for axis in index.axes)  # type: ignore[return-value]
+    powers = [slopes[unit(axis)] ** order for axis, order in enumerate(index) if order]
+    return math.prod(powers[1:], start=powers[0]) / _factorial(index)  # type: ignore[return-value]
+
+
+def first_series(z: Series, indices: tuple[MultiIndex, ...]) -> Series:
+    """The Taylor coefficients of tanh(z) for a z whose second and higher derivatives vanish."""
+    zero = indices[0]
+    parts = tanh_derivatives(z[zero], max(map(_order, indices)))
+    return {zero: parts[0]} | {index: parts[_order(index)] * monomial(z, index) for index in indices[1:]}
+
+
+def second_layer(weights: Array, z: Series, indices: tuple[MultiIndex, ...]) -> Series:
+    """weights @ first_series(z), one matrix product for each order."""
+    zero = indices[0]
+    parts = tanh_derivatives(z[zero], max(map(_order, indices)))
+    found = {zero: weights @ parts[0]}
+    for order in range(1, len(parts)):
+        members = [index for index in indices if _order(index) == order]
+        matrix = jnp.concatenate([weights * monomial(z, index).T for index in members])
+        products = jnp.split(matrix @ parts[order], len(members))
+        found |= dict(zip(members, products))
+    return found
+
+
 def _second_sum(z: Series, y: Series, w: Series, zero: MultiIndex, index: SecondSum) -> Array:
     """sum_i d_ii tanh(z) = w sum_i d_ii z - 2 y w sum_i (d_i z)^2, with w = 1 - y^2."""
     firsts = [z[tuple(int(i == axis) for i in range(len(index)))] for axis in index.axes]
     squares = [first * first for first in firsts]
     bend = -2 * y[zero] * w[zero] * sum(squares[1:], squares[0])
     return w[zero] * z[index] + bend if index in z else bend
+
+
+def _series(depth: int) -> Callable[..., Series]:
+    return first_series if depth == 0 else tanh_series
 
 
 @dataclass(frozen=True)
@@ -162,12 +214,15 @@ class Network:
     ) -> tuple[list[Series], list[Series]]:
         """Per layer but the last: its input series h and its pre-activation series z; h of the last layer too."""
         h, inputs, pre = self._input(x, slope, indices), [], []
-        for weights, bias in self.layers(theta)[:-1]:
+        for depth, (weights, bias) in enumerate(self.layers(theta)[:-1]):
             inputs.append(h)
-            z = {index: weights @ part for index, part in h.items()}
+            if depth == 1:
+                z = second_layer(weights, pre[0], indices)
+            else:
+                z = {index: weights @ part for index, part in h.items()}
             z[indices[0]] = z[indices[0]] + bias
             pre.append(z)
-            h = tanh_series(z, indices)
+            h = _series(depth)(z, indices)
         return [*inputs, h], pre
 
     def _output(self, theta: Float[Array, "P"], h: Series, channels: tuple[Channel, ...]) -> Float[Array, "C N"]:
@@ -206,7 +261,7 @@ class Network:
                 shape = pre[depth][indices[0]].shape
                 # The first layer's derivatives are the same at all points; a row belongs to one point alone.
                 spread = {index: jnp.broadcast_to(part, shape) for index, part in pre[depth].items()}
-                back = jax.vjp(lambda z: tanh_series(z, indices), spread)[1]
+                back = jax.vjp(partial(_series(depth), indices=indices), spread)[1]
                 full = {index: sensitivity.get(index, jnp.zeros(shape, x.dtype)) for index in indices}
                 (delta,) = back(full)
                 rows = _outer(delta, inputs[depth], indices[0]) + rows

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import ScheduleError
+from ..families.base import Family
+from ..families.sampling import Points
 from .optimizers import LBFGS, Adam, GaussNewton, Optimizer
 
 
@@ -38,16 +40,30 @@ class Phase:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Phases in order, and how points are drawn and inputs scaled unless a solve says otherwise."""
+    """Phases in order, and how points are drawn and inputs scaled unless a solve says otherwise.
+
+    `interface_line`: at most so many interface points along a straight piece of an interface (to the power of the
+    interface's dimension); None leaves the family's own number.
+    """
 
     name: str
     phases: tuple[Phase, ...]
     sampling: str = "sobol"
     scaling: str = "subdomain"
+    interface_line: int | None = None
 
     def __post_init__(self) -> None:
         if not self.phases:
             raise ScheduleError("a schedule needs at least one phase")
+
+    def points(self, family: Family) -> Points:
+        """The family's numbers of points, thinned out on interfaces if the schedule says so."""
+        pairs = family.decomposition.interfaces
+        if self.interface_line is None or not pairs:
+            return family.points
+        pieces = max(len(pair.patches) for pair in pairs)
+        most = pieces * self.interface_line ** (len(family.coordinates) - 1)
+        return replace(family.points, interface=min(family.points.interface, most))
 
 
 SCHEDULES: dict[str, Schedule] = {
@@ -59,12 +75,9 @@ SCHEDULES: dict[str, Schedule] = {
             sampling="random",
             scaling="none",
         ),
-        Schedule("fast", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 200))),
-        Schedule(
-            "accurate",
-            (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 1000, resample=150)),
-        ),
-        Schedule("quick", (Phase(Adam(5e-3), 100), Phase(GaussNewton(), 50))),
+        Schedule("fast", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 200)), interface_line=101),
+        Schedule("accurate", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 1000, resample=150)), interface_line=101),
+        Schedule("quick", (Phase(Adam(5e-3), 100), Phase(GaussNewton(), 50)), interface_line=101),
     )
 }
 

@@ -97,7 +97,7 @@ def solve(
         choose = _chooser(system, conditions, schedule)
         setup = _Setup(
             system=system,
-            sampler=Sampler(family, points or family.points, sampling or schedule.sampling),
+            sampler=Sampler(family, points or schedule.points(family), sampling or schedule.sampling),
             scaling=scaling or schedule.scaling,
             parameters=values,
             seed=int(seed),

@@ -190,7 +190,8 @@ def schedule_to_dict(schedule: Schedule) -> dict[str, Any]:
         optimizer = {"name": phase.optimizer.name, **_plain(phase.optimizer)}
         budget = {key: getattr(phase, key) for key in ("iterations", "resample", "adaptive")}
         phases.append({"optimizer": optimizer, **budget})
-    return {"name": schedule.name, "phases": phases, "sampling": schedule.sampling, "scaling": schedule.scaling}
+    others = {key: getattr(schedule, key) for key in ("name", "sampling", "scaling", "interface_line")}
+    return {"phases": phases, **others}
 
 
 def _stored_schedule(values: Mapping[str, Any], path: Path) -> Schedule:
