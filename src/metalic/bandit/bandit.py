@@ -206,6 +206,13 @@ class Learned:
             ranked.append(self._ranking(context, phase, loss, top))
         return tuple(ranked)
 
+    def predict(
+        self, context: Sequence[float], arm: Sequence[int], *, phase: int = 0, loss: float | None = None
+    ) -> tuple[float, float]:
+        """What the reward model of a phase expects of one arm: mean and deviation of the target, without noise."""
+        mean, std = self.model(phase).predict(self._scaled(context, phase, loss), self.bandit.arm(arm)[None])
+        return float(mean[0]), float(std[0])
+
     def effects(self, context: Sequence[float], *, phase: int = 0, loss: float | None = None) -> Effects:
         """How much each condition matters in a context, by the reward model of a phase."""
         self._check_phase(phase)
