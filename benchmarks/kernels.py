@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import norm, spearmanr
 
-from metalic import Study, runtime
+from benchmarks.ledgers import finished
+from metalic import runtime
 from metalic.bandit import KERNELS, Bandit, Play, Sequential
 from metalic.bandit.history import Phase
 from metalic.families import find_family
@@ -27,14 +28,13 @@ FOLDS, SPLITS = 5, 2
 
 def plays_of(path: Path) -> tuple[str, list[Play]]:
     """The family of a ledger and its finished plays, with -log10 error as the reward of each phase."""
-    with Study(path, read_only=True) as study:
-        found = []
-        for row in study.plays:
-            if row.taught and len(row.phases) == 2:
-                losses = (None, row.phases[0].loss)
-                phases = [Phase(p.arm, -np.log10(p.error), loss) for p, loss in zip(row.phases, losses)]
-                found.append(Play(tuple(row.parameters.values()), phases))
-        return study.family.name, found
+    family, rows = finished(path)
+    found = []
+    for row in rows:
+        losses = (None, row.phases[0].loss)
+        phases = [Phase(p.arm, -np.log10(p.error), loss) for p, loss in zip(row.phases, losses)]
+        found.append(Play(tuple(row.parameters.values()), phases))
+    return family, found
 
 
 def bandit_of(family: str, kernel: str) -> Bandit:

@@ -29,9 +29,9 @@ def iteration_times(family, conditions) -> dict[str, float]:  # type: ignore[no-
     from metalic.pinn.optimizers import advance, start
 
     solution = mt.solve(family, conditions, [mt.Phase(mt.Adam(5e-3), 1)], s=20)
-    problem, theta = solution.problem, jnp.asarray(solution.theta)
     found = {"compile": solution.phases[0].compile_seconds}
     with jax.enable_x64(True):
+        problem, theta = solution.problem, jnp.asarray(solution.theta)
         for name, optimizer, count in (("adam", mt.Adam(5e-3), ADAM), ("newton", mt.GaussNewton(), NEWTON)):
             begun = time.perf_counter()
             state = start(optimizer, problem, theta)

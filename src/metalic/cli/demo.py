@@ -1,22 +1,29 @@
-"""`metalic demo`: what a newcomer sees first. One Poisson problem, a good and a bad set of interface conditions."""
+"""`metalic demo`: what a newcomer sees first. A small study of Poisson's equation, its advice, and a picture."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .options import Seed, check_writable
 
-GOOD, BAD = "u,c", "uavg,r,rc,gr,xx"
+if TYPE_CHECKING:
+    from ..study import Study
+
+S = 20.0  # the new problem
+PLAYS = 12
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Directory for the picture and the two solutions.")] = Path("metalic-demo"),
+    out: Annotated[Path, typer.Option(help="Directory for the study, the picture and the solutions.")] = Path(
+        "metalic-demo"
+    ),
+    plays: Annotated[int, typer.Option(min=6, help="How many plays; the first five are random.")] = PLAYS,
     seed: Seed = 0,
 ) -> None:
-    """Solve one Poisson problem with a good and with a bad set of conditions, and compare (about a minute)."""
+    """Play a small study of Poisson's equation, ask it for advice, and compare with a random set (two minutes)."""
     out.mkdir(parents=True, exist_ok=True)
     check_writable(out / "demo.png")
     from .. import runtime
@@ -27,21 +34,59 @@ def demo(
 
     from ..pinn import solve
     from ..pinn.figures import comparison_figure
+    from ..study import Study
     from .solving import progress_display
+    from .studying import play_display
 
     console = Console()
-    console.print("Poisson's equation u_xx + u_yy = f on the unit square, cut in two at y = 0.5, a small network each.")
-    console.print("The only difference below is which interface conditions stitch the two networks together.")
-    solutions = {}
-    for conditions in (GOOD, BAD):
-        with progress_display(quiet=False) as show:
-            solutions[conditions] = solve("poisson", conditions, "quick", seed=seed, progress=show, s=20)
-    table = Table("conditions", "relative error", "training seconds")
-    for conditions, solution in solutions.items():
-        table.add_row(conditions, f"{solution.error:.2e}", f"{solution.seconds:.1f}")
-        solution.save(out / f"{conditions.replace(',', '-')}.npz")
-    console.print(table)
-    comparison_figure(solutions).savefig(out / "demo.png", dpi=120)
-    good, bad = (solutions[name].error or 0.0 for name in (GOOD, BAD))
-    console.print(f"The first set is {bad / good:.0f} times more accurate than the second, in the same time.")
+    console.print(
+        "Poisson's equation u_xx + u_yy = f(x, y; s) on the unit square, cut in two at y = 0.5, a small network for "
+        "each half. Which interface conditions should stitch the two networks together?"
+    )
+    with Study(out / "poisson.db", "poisson", schedule="quick", seed=seed) as study:
+        console.print(f"A study plays: {plays} problems of random s, the first 5 with random sets of conditions.")
+        with play_display(study, quiet=False) as show:
+            if study.finished < plays:
+                study.play(plays - study.finished, progress=show)
+        advice = study.recommend(s=S)
+        sets = {"recommended": advice, "random": _random_set(study, seed)}
+        console.print(f"For a new problem, s = {S:g}, it recommends {_named(advice.conditions)}.")
+        solutions = {}
+        for name, conditions in sets.items():
+            with progress_display(quiet=False) as show_solve:
+                solutions[name] = solve("poisson", conditions, "quick", seed=seed, progress=show_solve, s=S)
+        table = Table("set", "conditions", "relative error", "training seconds")
+        for name, solution in solutions.items():
+            table.add_row(name, _named(solution.conditions), f"{solution.error:.2e}", f"{solution.seconds:.1f}")
+            solution.save(out / f"{name}.npz")
+        console.print(table)
+        titles = {f"{name}: {_named(one.conditions)}": one for name, one in solutions.items()}
+        figure = comparison_figure(titles, first=lambda axis: _draw_plays(axis, study))
+    figure.savefig(out / "demo.png", dpi=120)
+    good, bad = (solution.error or 0.0 for solution in solutions.values())
+    console.print(f"The recommended set is {bad / good:.0f} times as accurate as the random one, in the same time.")
     console.print(f"picture: {out / 'demo.png'}", soft_wrap=True)
+    console.print(f"study:   {out / 'poisson.db'} (metalic show, metalic recommend)", soft_wrap=True)
+
+
+def _random_set(study: Study, seed: int) -> int:
+    import numpy as np
+
+    return int(np.random.default_rng([seed, 1]).integers(2 ** len(study.family.conditions)))
+
+
+def _named(conditions: Any) -> str:
+    """Sets per phase as text, one if they are all the same."""
+    names = [",".join(one) or "none" for one in conditions]
+    return names[0] if len(set(names)) == 1 else " then ".join(names)
+
+
+def _draw_plays(axis: Any, study: Study) -> None:
+    """The error of every play; the first are random."""
+    rows = [row for row in study.plays if row.taught and row.error is not None]
+    chosen = study.settings.bandit.random_plays
+    for label, part, mark in (("random set", rows[:chosen], "o"), ("chosen by the bandit", rows[chosen:], "s")):
+        axis.semilogy([row.number for row in part], [row.error for row in part], mark, label=label)
+    axis.set_xlabel("play")
+    axis.set_title("relative error of the plays")
+    axis.legend()

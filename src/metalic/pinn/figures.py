@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -67,10 +68,17 @@ def solution_figure(solution: Solution, count: int = 161) -> Figure:
     return figure
 
 
-def comparison_figure(solutions: Mapping[str, Solution], count: int = 161) -> Figure:
-    """Point-wise errors of several solutions of one problem, side by side on one colour scale."""
-    figure = Figure(figsize=(4.6 * len(solutions), 4.4), layout="constrained")
-    axes = np.atleast_1d(figure.subplots(1, len(solutions)))
+def comparison_figure(
+    solutions: Mapping[str, Solution], count: int = 161, first: Callable[[Any], None] | None = None
+) -> Figure:
+    """Point-wise errors of several solutions of one problem, side by side on one colour scale of decades; `first`
+    draws a panel of its own on the left."""
+    panels = len(solutions) + (first is not None)
+    figure = Figure(figsize=(4.6 * panels, 4.4), layout="constrained")
+    axes = np.atleast_1d(figure.subplots(1, panels))
+    if first is not None:
+        first(axes[0])
+        axes = axes[1:]
     maps = []
     for solution in solutions.values():
         x, y, points = _slice(solution, count)
@@ -78,11 +86,11 @@ def comparison_figure(solutions: Mapping[str, Solution], count: int = 161) -> Fi
         values = solution(points).reshape(count, count, -1)[..., 0]
         maps.append(values if reference is None else np.abs(values - reference.reshape(count, count, -1)[..., 0]))
     largest = max(float(np.max(one)) for one in maps)
+    scale = LogNorm(max(min(float(np.median(one)) for one in maps) / 10, 1e-16), largest)
     for axis, (label, solution), values in zip(axes, solutions.items(), maps):
         error = "" if solution.error is None else f"\nrelative error {solution.error:.2e}"
-        _map(figure, axis, x, y, values, f"{label}{error}", "magma", largest, bar=axis is axes[-1])
+        _map(figure, axis, x, y, values, f"{label}{error}", "magma", scale, bar=axis is axes[-1])
         _frame(axis, solution)
-    figure.suptitle("absolute error")
     return figure
 
 
@@ -94,12 +102,14 @@ def _map(
     values: np.ndarray,
     title: str,
     colours: str,
-    top: float | None = None,
+    scale: LogNorm | None = None,
     bar: bool = True,
 ) -> None:
-    image = axis.pcolormesh(x, y, values.T, cmap=colours, shading="gouraud", vmax=top, rasterized=True)
+    if scale is not None:
+        values = np.maximum(values, scale.vmin)
+    image = axis.pcolormesh(x, y, values.T, cmap=colours, shading="gouraud", norm=scale, rasterized=True)
     if bar:
-        figure.colorbar(image, ax=axis)
+        figure.colorbar(image, ax=axis, label="" if scale is None else "absolute error")
     axis.set_title(title)
 
 
