@@ -41,9 +41,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/unsupervised"))
     options = parser.parse_args()
     runtime.prepare()
-    from metalic.families import find_family
-
     from benchmarks.ledgers import finished
+    from metalic.families import find_family
 
     rows, lines = [], []
     for supervised, unsupervised in zip(options.ledgers[::2], options.ledgers[1::2], strict=True):

@@ -44,8 +44,8 @@ def main() -> None:
     ratio = median(rates[2]) / median(rates[1])
     text = (
         f"# Two workers against one\n\n`python -m benchmarks.workers`\n\nPlays an hour (Poisson, `quick`, random sets, "
-        f"median of {options.repetitions} alternating studies of {options.plays} plays a worker): {median(rates[1]):.0f}"
-        f" with one worker, {median(rates[2]):.0f} with two: **{ratio:.2f}x**.\n"
+        f"median of {options.repetitions} alternating studies of {options.plays} plays a worker): "
+        f"{median(rates[1]):.0f} with one worker, {median(rates[2]):.0f} with two: **{ratio:.2f}x**.\n"
     )
     options.out.with_suffix(".md").write_text(text)
     options.out.with_suffix(".json").write_text(json.dumps({"rates": rates, "ratio": ratio}, indent=1) + "\n")

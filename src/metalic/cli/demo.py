@@ -72,7 +72,7 @@ def demo(
 def _random_set(study: Study, seed: int) -> int:
     import numpy as np
 
-    return int(np.random.default_rng([seed, 1]).integers(2 ** len(study.family.conditions)))
+    return int(np.random.default_rng([seed, 1]).integers(2 ** len(study.settings.catalogue)))
 
 
 def _named(conditions: Any) -> str:

@@ -68,6 +68,15 @@ def solution_figure(solution: Solution, count: int = 161) -> Figure:
     return figure
 
 
+def error_on_plane(solution: Solution, count: int = 161) -> tuple[np.ndarray, np.ndarray]:
+    """Points of the plane that is drawn, (count^2, 2), and the absolute error there; the solution without reference."""
+    _, _, points = _slice(solution, count)
+    reference = _reference_at(solution, points)
+    values = solution(points).reshape(len(points), -1)
+    error = values if reference is None else np.abs(values - reference)
+    return points[:, [0, -1]], error[:, 0]
+
+
 def comparison_figure(
     solutions: Mapping[str, Solution], count: int = 161, first: Callable[[Any], None] | None = None
 ) -> Figure:
@@ -106,7 +115,7 @@ def _map(
     bar: bool = True,
 ) -> None:
     if scale is not None:
-        values = np.maximum(values, scale.vmin)
+        values = np.maximum(values, scale.vmin or 0.0)
     image = axis.pcolormesh(x, y, values.T, cmap=colours, shading="gouraud", norm=scale, rasterized=True)
     if bar:
         figure.colorbar(image, ax=axis, label="" if scale is None else "absolute error")
