@@ -12,17 +12,34 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
 
 
-@pytest.mark.parametrize("page", ["your-first-family.md"])
-def test_code_blocks_run(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def run_page(page: str) -> dict[str, object]:
+    """All blocks of a page, in order; what they have defined."""
     text = (DOCS / page).read_text()
-    namespace = {"__name__": "page"}
+    namespace: dict[str, object] = {"__name__": "page"}
     for block in BLOCK.finditer(text):
         line = text[: block.start(1)].count("\n")
         exec(compile("\n" * line + block[1], str(DOCS / page), "exec"), namespace)
-    assert namespace["good"].error < 1e-3
-    assert namespace["poor"].error > 10 * namespace["good"].error
+    return namespace
+
+
+def test_your_first_family(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = run_page("your-first-family.md")
+    assert found["good"].error < 1e-3
+    assert found["poor"].error > 10 * found["good"].error
     assert (tmp_path / "rod.png").stat().st_size > 0
+
+
+def test_evaluation(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    found = run_page("evaluation.md")
+    assert found["test"].methods == ("learned", "random-seq", "all", "xpinn", "oracle")
+    told = capsys.readouterr().out
+    assert "XPINN (uavg, rc)" in told
+    assert "theorem's bound" in told
+    assert "data:image/svg" in (tmp_path / "report.html").read_text()
+    for name in ("effects.png", "sets.png", "reproduced/regret.pdf"):
+        assert (tmp_path / name).stat().st_size > 0
 
 
 @pytest.mark.parametrize("page", sorted(path.name for path in DOCS.glob("*.md")))

@@ -236,7 +236,7 @@ class Catalogue:
     def _from_names(self, names: Iterable[str]) -> tuple[str, ...]:
         wanted = list(names)
         for name in wanted:
-            if name not in self.names:
+            if not isinstance(name, str) or name not in self.names:
                 near = difflib.get_close_matches(str(name), self.names, n=1)
                 hint = f" Did you mean '{near[0]}'?" if near else ""
                 raise ConditionError(
@@ -245,7 +245,7 @@ class Catalogue:
         return tuple(name for name in self.names if name in wanted)
 
     def _from_vector(self, vector: Sequence[Any]) -> tuple[str, ...]:
-        if len(vector) != len(self) or any(bit not in (0, 1) for bit in vector):
+        if len(vector) != len(self) or any(isinstance(bit, Iterable) or bit not in (0, 1) for bit in vector):
             raise ConditionError(f"a 0/1 vector of conditions has {len(self)} entries, not {vector}")
         return tuple(name for name, bit in zip(self.names, vector) if bit)
 

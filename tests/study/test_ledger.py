@@ -15,11 +15,11 @@ import tiny
 
 from metalic.errors import LedgerError
 from metalic.study import Ledger, PhaseRow, PlayRow, Study, files
-from metalic.study.rows import from_ranges, to_ranges
+from metalic.study.rows import Numbers
 
 SETTINGS = {"family": {"name": "tiny"}, "seed": 1}
 PHASE = PhaseRow(("u",), 1, (1, 0), 0.1, 0.2, 1.0 / 3.0, 1e-17, 5e300, 0.5, 7, "budget used up", "adam")
-ROW = PlayRow(1, "done", {"a": 0.1 + 0.2}, 2**32 - 1, (PHASE, PHASE), (-1, 0, 3), (2,), versions={"jax": "1"}, host="h")
+ROW = PlayRow(1, "done", {"a": 0.1 + 0.2}, 2**32 - 1, (PHASE, PHASE), versions={"jax": "1"}, host="h")
 
 
 @pytest.fixture
@@ -28,7 +28,8 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "some.db"
     with Ledger.writer(path, SETTINGS) as ledger:
         for number in range(1, 61):
-            ledger.write(PlayRow(**(vars(ROW) | {"number": number, "message": "x" * 100})))
+            seen = Numbers.of(range(1, number))
+            ledger.write(PlayRow(**(vars(ROW) | {"number": number, "seen": seen, "message": "x" * 100})))
     return path
 
 
@@ -49,10 +50,17 @@ def test_writing_again_replaces_a_play(tmp_path: Path) -> None:
         assert ledger.plays() == [ROW]
 
 
-def test_ranges() -> None:
-    numbers = [-3, -2, 0, 1, 2, 7]
-    assert to_ranges(numbers) == [[-3, -2], [0, 2], [7, 7]]
-    assert from_ranges(to_ranges(numbers)) == tuple(numbers)
+def test_numbers_are_kept_as_ranges() -> None:
+    numbers = (-3, -2, 0, 1, 2, 7)
+    kept = Numbers.of(reversed(numbers))
+    assert kept.to_list() == [[-3, -2], [0, 2], [7, 7]]
+    assert kept == Numbers(kept.to_list()) == numbers
+    assert (len(kept), list(kept), kept[-1], kept[2], kept[1:4]) == (6, [*numbers], 7, 0, numbers[1:4])
+    assert [number in kept for number in (-4, -2, -1, 7, 8)] == [False, True, False, True, False]
+    assert len(Numbers([[1, 10**15]])) == 10**15  # in no time
+    for wrong in ([[2, 1]], [[1, 3], [3, 4]], [[5, 6], [1, 2]]):
+        with pytest.raises(ValueError, match="overlap"):
+            Numbers(wrong)
 
 
 def test_a_reader_cannot_write(path: Path) -> None:
@@ -120,9 +128,9 @@ def test_another_programs_file(tmp_path: Path) -> None:
 
 def test_a_newer_schema(path: Path) -> None:
     db = sqlite3.connect(path)
-    db.execute("PRAGMA user_version = 2")
+    db.execute("PRAGMA user_version = 3")
     db.close()
-    with pytest.raises(LedgerError, match="schema version 2; this metalic reads up to 1"):
+    with pytest.raises(LedgerError, match="schema version 3; this metalic reads up to 2"):
         Ledger.writer(path, None)
 
 
@@ -152,7 +160,7 @@ def test_damaged_pages_are_told_or_harmless(path: Path) -> None:
                 found = ledger.plays()
         except LedgerError:
             continue
-        assert len(found) == len(before)
+        assert found == before
     path.write_bytes(content)
 
 

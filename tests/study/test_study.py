@@ -305,10 +305,10 @@ def test_a_changed_family_file_is_warned_of(tmp_path: Path) -> None:
     own = tmp_path / "own.py"
     own.write_text(source)
     Study(tmp_path / "a.db", f"{own}:Tiny", **SETTINGS).close()
-    Study(tmp_path / "a.db").close()
+    Study(tmp_path / "a.db", f"{own}:Tiny").close()
     own.write_text(source + "\n")
     with pytest.warns(UserWarning, match="'tiny' has changed"):
-        Study(tmp_path / "a.db").close()
+        Study(tmp_path / "a.db", f"{own}:Tiny").close()
 
 
 def test_contexts_and_seeds_follow_from_the_seed_and_the_number(tmp_path: Path, pretending: Any) -> None:

@@ -28,19 +28,19 @@ def test_play_show_recommend_export_solve(metalic: Command, tmp_path: Path) -> N
     assert played.returncode == 0, played.stderr
     assert json.loads(played.stdout)["plays"] == 3
     assert "play 3/3" in played.stderr
-    more = metalic("play", "t.db", "--plays", 4, "--json")
+    more = metalic("play", "t.db", "--family", FAMILY, "--plays", 4, "--json")
     assert json.loads(more.stdout)["plays"] == 4
-    again = metalic("play", "t.db", "--plays", 4)
+    again = metalic("play", "t.db", "--family", FAMILY, "--plays", 4)
     assert (again.returncode, "has 4 plays already" in again.stderr) == (0, True)
     shown = metalic("show", "t.db", "--json")
     assert json.loads(shown.stdout)["bandit"]["policy"]["name"] == "thompson"
     assert "best plays" in metalic("show", "t.db").stdout
     assert metalic("export", "t.db", "out.csv").returncode == 0
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 5
-    advice = metalic("recommend", "t.db", "-p", "a=1", "--json")
+    advice = metalic("recommend", "t.db", "--family", FAMILY, "-p", "a=1", "--json")
     assert advice.returncode == 0, advice.stderr
     best = json.loads(advice.stdout)["conditions"][0]
-    assert "expected, 95 % between" in metalic("recommend", "t.db", "-p", "a=1").stdout
+    assert "expected, 95 % between" in metalic("recommend", "t.db", "--family", FAMILY, "-p", "a=1").stdout
     solved = metalic("solve", FAMILY, "-p", "a=1", "-c", "t.db", "--schedule", "tiny", "--json", "--quiet")
     assert solved.returncode == 0, solved.stderr
     assert [phase["conditions"] for phase in json.loads(solved.stdout)["phases"]] == [best, best]
@@ -55,12 +55,14 @@ def test_bad_input_is_one_line_and_exit_code_2(metalic: Command, ledger: Path, t
         (("play", "a.db", "--plays", 0), "--plays is a number of at least 1"),
         (("play", "a.db", "--plays", -3), "--plays is a number of at least 1"),
         (("play", "a.db", "--workers", "many"), "--workers is a number"),
-        (("play", "a.db", "--seed", 8, "--plays", 1), "seed was 3 and is now 8"),
+        (("play", "a.db", "--family", FAMILY, "--seed", 8, "--plays", 1), "seed was 3 and is now 8"),
         (("play", "a.db", "--family", "poisson", "--plays", 1), "family.name was tiny and is now poisson"),
         (("play", "new.db", "--plays", 1), "say which family"),
         (("play", "new.db", "--family", "tiny", "--plays", 1), "no family 'tiny'"),
-        (("recommend", "a.db", "-p", "a=nan"), "not a finite number"),
-        (("recommend", "a.db", "-p", "a=1"), "no finished plays"),
+        (("recommend", "a.db", "--family", FAMILY, "-p", "a=nan"), "not a finite number"),
+        (("recommend", "a.db", "-p", "a=1"), "is of your family 'tiny'"),
+        (("play", "a.db", "--plays", 1), "Give it: --family FILE.py:CLASS"),
+        (("recommend", "a.db", "--family", FAMILY, "-p", "a=1"), "no finished plays"),
         (("recommend", "poisson", "-p", "s=17"), "no ready-made ledger"),
         (("show", "none.db"), "there is no ledger"),
         (("export", "a.db", "out.xls"), ".csv, .json, .parquet"),
@@ -75,14 +77,14 @@ def test_bad_input_is_one_line_and_exit_code_2(metalic: Command, ledger: Path, t
 
 
 def test_ctrl_c_writes_what_is_in_flight(ledger: Path, environment: dict[str, str]) -> None:
-    command = [*METALIC, "play", str(ledger), "--plays", "5000"]
+    command = [*METALIC, "play", str(ledger), "--family", FAMILY, "--plays", "5000"]
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     process.stderr.readline()
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert "in flight; Ctrl-C again" in told
+    assert "Ctrl-C again stops at once" in told
     assert "stopped after" in told
     assert "Traceback" not in told
     with Ledger(ledger) as reader:
@@ -93,7 +95,7 @@ def test_ctrl_c_writes_what_is_in_flight(ledger: Path, environment: dict[str, st
 
 def test_a_second_process_is_refused(ledger: Path, metalic: Command) -> None:
     with Study(ledger, Tiny):
-        refused = metalic("play", "a.db", "--plays", 1)
+        refused = metalic("play", "a.db", "--family", FAMILY, "--plays", 1)
         assert refused.returncode == 2
         assert "is being written by process" in refused.stderr
         assert metalic("show", "a.db").returncode == 0

@@ -9,7 +9,7 @@ finished plays that are nearest is used: squared distance of the scaled contexts
 the arm of the phase before differs. (`losses` or `loss` overrides it once the loss is known.)
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 
@@ -22,6 +22,7 @@ from metalic.bandit.kernel import Form, kernel_named
 from metalic.bandit.policies import Belief, Random
 from metalic.bandit.settings import Sequential, Settings
 from metalic.errors import BanditError
+from metalic.given import integer, real
 
 MOST_CONDITIONS = 16
 NEAREST = 10  # plays whose median loss stands for an unknown loss
@@ -77,6 +78,12 @@ class Bandit:
     phases: int = 1
 
     def __post_init__(self) -> None:
+        if not isinstance(self.settings, Settings):
+            raise BanditError(f"a bandit's settings are Single(...) or Sequential(...), not {self.settings!r}")
+        if integer(self.conditions) is None or integer(self.phases) is None:
+            raise BanditError(f"conditions and phases are counted, not {self.conditions!r} and {self.phases!r}")
+        if self.conditions == 0:
+            raise BanditError("there are no conditions to choose among: a bandit needs at least 1 (2 sets)")
         if not 1 <= self.conditions <= MOST_CONDITIONS:
             raise BanditError(
                 f"a bandit chooses among 1 to {MOST_CONDITIONS} conditions (2^{MOST_CONDITIONS} sets), not "
@@ -85,8 +92,12 @@ class Bandit:
         if self.phases < 1:
             raise BanditError(f"a play has at least one phase, not {self.phases}")
         kernel_named(self.settings.kernel)
-        object.__setattr__(self, "low", tuple(map(float, self.low)))
-        object.__setattr__(self, "high", tuple(map(float, self.high)))
+        try:
+            ends = {end: tuple(map(float, getattr(self, end))) for end in ("low", "high")}
+        except (TypeError, ValueError, OverflowError):
+            raise BanditError(f"low and high are numbers for each context, not {self.low!r}, {self.high!r}") from None
+        for end, values in ends.items():
+            object.__setattr__(self, end, values)
         Box(self.low, self.high)
 
     @cached_property
@@ -100,11 +111,14 @@ class Bandit:
 
     def learn(self, history: Sequence[Play]) -> "Learned":
         """What follows from finished plays; reward models are fitted when they are first needed."""
+        if not isinstance(history, Sequence) or not all(isinstance(play, Play) for play in history):
+            raise BanditError(f"a history is a list of finished plays, not {history!r}")
         return Learned(self, tuple(self._checked(number, play) for number, play in enumerate(history)))
 
     def arm(self, bits: Sequence[int]) -> Float[np.ndarray, "s"]:
         """A 0/1 vector, checked."""
-        if len(bits) != self.conditions or not set(bits) <= {0, 1}:
+        known = isinstance(bits, Sequence | np.ndarray) and len(bits) == self.conditions
+        if not known or any(isinstance(bit, Iterable) or bit not in (0, 1) for bit in bits):
             raise BanditError(f"an arm is {self.conditions} zeros and ones, not {bits!r}")
         return np.asarray(bits, float)
 
@@ -117,12 +131,12 @@ class Bandit:
         for p, phase in enumerate(play.phases):
             self.arm(phase.arm)
             rewarded = isinstance(self.settings, Sequential) or p == self.phases - 1
-            if rewarded and (phase.reward is None or not np.isfinite(phase.reward)):
+            if rewarded and real(phase.reward) is None:
                 raise BanditError(
                     f"{where} has the reward {phase.reward} in phase {p}; rewards must be finite numbers: give a play "
                     "that diverged the reward of the worst outcome, and leave out one that failed"
                 )
-            if self.needs_loss(p) and phase.loss is None:
+            if self.needs_loss(p) and not isinstance(phase.loss, float | int):
                 raise BanditError(f"{where} has no loss before phase {p}, which the bandit uses as a context")
         return play
 
@@ -176,13 +190,14 @@ class Learned:
         flight, of which those count that have chosen an arm in this phase.
         """
         self._check_phase(phase)
-        if play < 1 or min(np.atleast_1d(key)) < 0:
+        keys = [integer(part) for part in (key if isinstance(key, list | tuple) else [key])]
+        if integer(play, least=1) is None or None in keys or not keys:
             raise BanditError(f"plays are numbered from 1 and keys are not negative; got play {play} and key {key}")
         settings = self.bandit.settings
         policy = settings.policy if play > settings.random_plays else Random()
         self._scaled(context, phase, loss)  # a random play, too, must have a context
         arms = all_arms(self.bandit.conditions)
-        rng = np.random.default_rng([*np.atleast_1d(key), phase])
+        rng = np.random.default_rng([*(part for part in keys if part is not None), phase])
         if not policy.needs_model:
             index = policy.choose(_blank(len(arms)), play, rng)
             return Decision(_bits(arms[index]), index, None, None)
@@ -238,7 +253,7 @@ class Learned:
         return float(np.median(finite)) if len(finite) else 1.0
 
     def _check_phase(self, phase: int) -> None:
-        if not 0 <= phase < self.bandit.decisions:
+        if integer(phase) is None or phase >= self.bandit.decisions:
             raise BanditError(f"phases are numbered 0 to {self.bandit.decisions - 1}, not {phase}")
 
     def _ranking(self, context: Sequence[float], phase: int, loss: float | None, top: int) -> tuple[Choice, ...]:

@@ -9,7 +9,8 @@ restricted to the finished rows gives the mean of the finished plays and A over 
 one factorisation. The hyperparameters maximise likelihood times log-normal priors. The search is a function of the
 data alone: the same quasi-random starts always, the best few of them refined by L-BFGS-B in units of the prior.
 Beyond 64 plays these searches see 64 plays, evenly spread over the history, and one more starts from their end on
-up to 512; the posterior always sees all plays.
+up to 512; the posterior sees all plays up to 2000. Of a longer history the model sees 2000 plays, so that a decision
+takes bounded time and memory: the last 1000, which know most, and 1000 evenly spread over those before.
 """
 
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ from metalic.bandit.kernel import AnyArray, Form, Masked, Points
 
 SMALLEST = 32  # points in the smallest padded data set
 COARSE, FINE = 64, 512  # points that the two searches for hyperparameters see at most
+MOST = 2000  # plays that a model sees at most
 CHUNK = 1024  # arms whose posterior is computed at once
 STARTS, REFINED = 8, 3  # fixed starts whose likelihoods are compared, and how many of them are refined
 GRADIENTS, POLISH = 40, 20  # that the first search spends on each, and the second in all
@@ -307,8 +309,19 @@ class GP:
         return center * weights.sum(axis=0) + scale * np.asarray(mean), scale**2 * np.asarray(cov)
 
 
+def kept(n: int) -> np.ndarray:
+    """Which of n plays a model sees."""
+    if n <= MOST:
+        return np.arange(n)
+    recent = MOST // 2
+    early = np.linspace(0, n - recent - 1, MOST - recent).round().astype(int)
+    return np.concatenate([early, np.arange(n - recent, n)])
+
+
 def train(form: Form, context: Contexts, arm: Arms, reward: Rewards) -> GP:
     """Fit a reward model to finished plays; without any it is the prior at the hyperparameters' prior medians."""
+    chosen = kept(len(reward))
+    context, arm, reward = context[chosen], arm[chosen], reward[chosen]
     n = len(reward)
     if n == 0:
         return GP(form, form.center, context, arm, reward)

@@ -65,7 +65,10 @@ class Box:
 
     def scale(self, context: Sequence[float]) -> Float[np.ndarray, "d"]:
         """A context in units of its box."""
-        values = np.asarray(context, float)
+        try:
+            values = np.asarray(context, float)
+        except (TypeError, ValueError, OverflowError):
+            raise BanditError(f"a context is {len(self.low)} numbers, not {context!r}") from None
         if values.shape != (len(self.low),):
             raise BanditError(f"a context has {len(self.low)} values, not {list(np.shape(context))}: {context!r}")
         if not np.isfinite(values).all():

@@ -19,6 +19,7 @@ from jaxtyping import Float
 from scipy.linalg import eigh
 
 from metalic.errors import BanditError
+from metalic.given import real
 
 TIE = 1e-9  # scores closer than this share of the largest deviation are equal
 LARGEST_JOINT = 2048  # arms whose joint covariance is still drawn from
@@ -59,9 +60,11 @@ class Policy(ABC):
     @staticmethod
     def from_dict(values: dict[str, Any]) -> "Policy":
         """The policy that `to_dict` wrote."""
+        if not isinstance(values, dict):
+            raise BanditError(f"a policy is written as a mapping, not {values!r}")
         options = dict(values)
         name = options.pop("name", None)
-        if name not in POLICIES:
+        if not isinstance(name, str) or name not in POLICIES:
             raise BanditError(f"unknown policy {name!r}; choose one of {', '.join(sorted(POLICIES))}")
         try:
             return POLICIES[name](**options)
@@ -84,9 +87,9 @@ class UCB(Policy):
         if isinstance(self.c, str):
             if self.c != "theorem":
                 raise BanditError(f"UCB's c is a number or 'theorem', not {self.c!r}")
-        elif not (np.isfinite(self.c) and self.c >= 0):
+        elif real(self.c, least=0) is None:
             raise BanditError(f"UCB's c must be a finite number, zero or more, not {self.c!r}")
-        if not 0 < self.delta < 1:
+        if not 0 < (real(self.delta) or 0) < 1:
             raise BanditError(f"UCB's delta is a probability between 0 and 1, not {self.delta!r}")
 
     def coefficient(self, play: int, arms: int) -> float:

@@ -5,13 +5,13 @@ set for each training phase and a reward model for each; the target of a phase i
 target of the phase after it (paper, eq. of r_1), and every phase but the first also sees the training loss.
 """
 
-import math
 from abc import ABC
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, final
 
 from metalic.bandit.policies import UCB, Policy
 from metalic.errors import BanditError
+from metalic.given import integer, real
 
 LOSS_CONTEXTS = ("log", "raw", "none")
 
@@ -31,8 +31,9 @@ class Settings(ABC):
             raise BanditError(f"policy must be UCB(), Thompson(), Random() or Greedy(), not {self.policy!r}")
         if not isinstance(self.kernel, str):
             raise BanditError(f"kernel must be a name such as 'additive' or 'paper', not {self.kernel!r}")
-        if isinstance(self.random_plays, bool) or not isinstance(self.random_plays, int) or self.random_plays < 0:
+        if integer(self.random_plays) is None:
             raise BanditError(f"random_plays must be a whole number, zero or more, not {self.random_plays!r}")
+        object.__setattr__(self, "random_plays", int(self.random_plays))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -42,9 +43,11 @@ class Settings(ABC):
     @staticmethod
     def from_dict(values: dict[str, Any]) -> "Settings":
         """The settings that `to_dict` wrote."""
+        if not isinstance(values, dict):
+            raise BanditError(f"a bandit is written as a mapping, not {values!r}")
         options = dict(values)
         name = options.pop("name", None)
-        if name not in SETTINGS:
+        if not isinstance(name, str) or name not in SETTINGS:
             raise BanditError(f"unknown bandit {name!r}; choose one of {', '.join(sorted(SETTINGS))}")
         if "policy" in options:
             options["policy"] = Policy.from_dict(options["policy"])
@@ -74,9 +77,9 @@ class Sequential(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (isinstance(self.gamma, int | float) and math.isfinite(self.gamma) and self.gamma >= 0):
+        if real(self.gamma, least=0) is None:
             raise BanditError(f"gamma must be a finite number, zero or more, not {self.gamma!r}")
-        if self.loss_context not in LOSS_CONTEXTS:
+        if not isinstance(self.loss_context, str) or self.loss_context not in LOSS_CONTEXTS:
             raise BanditError(f"loss_context must be 'log', 'raw' or 'none', not {self.loss_context!r}")
 
 

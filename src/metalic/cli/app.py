@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from typing import NoReturn
 
 import typer
 
 from ..errors import MetalicError
-from . import demo, families, solving, studying
+from . import demo, families, judging, replaying, solving, studying
 
 app = typer.Typer(
     name="metalic",
@@ -24,6 +25,10 @@ app.command("play")(studying.play)
 app.command("recommend")(studying.recommend)
 app.command("show")(studying.show)
 app.command("export")(studying.export)
+app.command("replay")(replaying.replay)
+app.command("test")(judging.offline_test)
+app.command("report")(judging.report)
+app.command("reproduce")(judging.reproduce)
 
 
 def _version(wanted: bool) -> None:
@@ -44,10 +49,31 @@ def _options(
 def main() -> None:
     """Entry point: errors of the user's making become one line and exit code 2."""
     try:
-        app()
+        sys.exit(app(prog_name="metalic", standalone_mode=False))
     except MetalicError as error:
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(2)
+        _refuse(str(error))
     except BrokenPipeError:  # the reader of our output went away
         sys.stderr.close()
         sys.exit(1)
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # what the parser of the command line finds has it
+            raise
+        if not sys.argv[1:]:
+            typer.echo(error.format_message(), err=True)  # without any words: the help
+            sys.exit(2)
+        _refuse(error.format_message() + _given(error, sys.argv[1:]))
+
+
+def _given(error: Exception, words: list[str]) -> str:
+    """The value that an option was given, which the parser's message leaves out."""
+    options = getattr(getattr(error, "param", None), "opts", ())
+    for word, after in zip(words, [*words[1:], ""]):
+        name, equals, value = word.partition("=")
+        if name in options and name.startswith("-"):
+            return f", not '{value if equals else after}'"
+    return ""
+
+
+def _refuse(message: str) -> NoReturn:
+    typer.echo(f"error: {' '.join(message.split())}", err=True)
+    sys.exit(2)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..atomic import write_whole
 from .options import FamilyName, Json, Parameters, ScheduleName, Seed, check_writable, read_parameters
 from .studying import recommended
 
@@ -82,7 +83,8 @@ def solve(
     if out is not None:
         solution.save(out)
     if plot is not None:
-        solution.plot().savefig(plot, dpi=120)
+        figure, kind = solution.plot(), plot.suffix.lstrip(".").lower()
+        write_whole(plot, lambda file: figure.savefig(file, format=kind, dpi=120))
     if as_json:
         typer.echo(json.dumps(solution.to_dict(), indent=2))
     else:

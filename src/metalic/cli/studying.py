@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import signal
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -32,6 +35,7 @@ FamilyFile = Annotated[
     str | None, typer.Option("--family", help="The family again, where the file cannot tell: file.py:MyFamily.")
 ]
 BANDITS = ("seq", "single")
+GRACE, LAST = 3.0, 1.5  # seconds after Ctrl-C until plays in flight are given up, and from then until the end
 
 
 def play(
@@ -66,12 +70,12 @@ def play(
         raise StudyError(f"--plays is a number of at least 1, not {plays}")
     from .. import runtime
 
-    pool = _read_workers(workers)
+    pool = read_workers(workers)
     runtime.prepare(pin=pool == 1)
     from ..study import Study
 
     chosen = None if bandit is policy is kernel is None else _read_bandit(bandit, policy, kernel)
-    with _warnings_as_lines(), Study(ledger, family, chosen, schedule, reward, seed, start_from=start_from) as study:
+    with warnings_as_lines(), Study(ledger, family, chosen, schedule, reward, seed, start_from=start_from) as study:
         left = plays - study.finished
         if left > 0:
             _play(study, left, pool, quiet)
@@ -85,6 +89,7 @@ def play(
 
 
 def _play(study: Study, left: int, pool: int | str, quiet: bool) -> None:
+    _end_in_time()
     with play_display(study, quiet) as show:
         try:
             study.play(left, workers=pool, progress=show)
@@ -93,6 +98,29 @@ def _play(study: Study, left: int, pool: int | str, quiet: bool) -> None:
                 f"stopped after {study.finished} plays, all of them in '{study.path}'; run it again to go on", err=True
             )
             raise typer.Exit(130) from None
+
+
+def _end_in_time() -> None:
+    """After Ctrl-C plays in flight have GRACE seconds; then it is as if it had been pressed again; then the process
+    ends. A thread does it: the main one may be inside a compilation, where no handler runs. Everything finished is in
+    the ledger, so the process may end anywhere."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    heard, told = os.pipe()
+    os.set_blocking(told, False)
+    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+
+    def watch() -> None:
+        while os.read(heard, 1) != bytes([signal.SIGINT]):
+            pass
+        time.sleep(GRACE)
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(LAST)
+        if sys.stderr.isatty():
+            sys.stderr.write("\x1b[?25h")  # the live table has hidden the cursor
+        os._exit(130)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def recommend(
@@ -113,7 +141,7 @@ def recommend(
     runtime.prepare()
     from ..study import Study
 
-    with _warnings_as_lines(), Study(ledger, family, read_only=True) as study:
+    with warnings_as_lines(), Study(ledger, family, read_only=True) as study:
         advice = study.recommend(values, top=top, extrapolate=extrapolate)
     if as_json:
         typer.echo(json.dumps(advice.to_dict(), indent=2))
@@ -123,7 +151,9 @@ def recommend(
 
 def show(ledger: OldLedger, as_json: Json = False) -> None:
     """Show a study: its settings, how its plays went, the best ones."""
-    with _reader(ledger) as reader:
+    from ..study.files import told
+
+    with _reader(ledger) as reader, told(reader.path):
         rows = [row for row in reader.plays() if not row.borrowed]
         summary = _summary(rows, reader.settings())
     if as_json:
@@ -166,7 +196,7 @@ def recommended(path: str, family: Any, values: dict[str, str], schedule: str, e
     from ..pinn.schedule import find_schedule
     from ..study import Study
 
-    with _warnings_as_lines(), Study(path, family, read_only=True) as study:
+    with warnings_as_lines(), Study(path, family, read_only=True) as study:
         phases, wanted = len(study.settings.schedule.phases), len(find_schedule(schedule).phases)
         if phases != wanted:
             raise StudyError(f"'{path}' knows plays of {phases} phase(s); schedule '{schedule}' has {wanted}")
@@ -180,7 +210,7 @@ def _reader(ledger: str) -> Ledger:
     return Ledger(find_ledger(ledger))
 
 
-def _read_workers(text: str) -> int | str:
+def read_workers(text: str) -> int | str:
     if "://" in text:
         return text
     try:
@@ -292,7 +322,7 @@ class _Board:
 
     def __call__(self, progress: Progress) -> None:
         if progress.stopping:
-            self.note = f"finishing {progress.flying} play(s) in flight; Ctrl-C again stops at once"
+            self.note = f"{progress.flying} play(s) in flight have {GRACE:g} s to finish; Ctrl-C again stops at once"
             if self.lines:
                 typer.echo(self.note, err=True)
             return
@@ -344,7 +374,7 @@ def _seconds(row: PlayRow) -> float:
 
 
 @contextmanager
-def _warnings_as_lines() -> Iterator[None]:
+def warnings_as_lines() -> Iterator[None]:
     """Warnings of ours as one line each on stderr."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: typer.echo(f"warning: {message}", err=True)

@@ -51,7 +51,7 @@ class _OneFace:
     """A condition on one face or several; `law` is its residual at one point."""
 
     def __init__(self, *faces_and_value: Any, of: str | None = None):
-        *faces, value = faces_and_value
+        *faces, value = faces_and_value or (None,)
         if not faces or not all(isinstance(face, str) for face in faces) or isinstance(value, str):
             raise FamilyError(
                 f"{type(self).__name__} takes faces and a value last, as in {type(self).__name__}('x=0', 'x=1', 0.0)"

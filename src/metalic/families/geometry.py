@@ -32,7 +32,7 @@ class Box:
                 raise GeometryError(f"a coordinate cannot be called '{name}'")
             try:
                 low, high = (float(end) for end in side)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise GeometryError(f"side {name} of a box is a pair (low, high), not {side!r}") from None
             if not (np.isfinite(low) and np.isfinite(high) and low < high):
                 raise GeometryError(f"side {name} of a box needs finite low < high, not ({low}, {high})")
@@ -93,6 +93,13 @@ class Decomposition:
     """A domain and its named subdomains, each a box or a list of boxes. Overlaps and holes are errors."""
 
     def __init__(self, domain: Box, subdomains: Mapping[str, Box | Sequence[Box]]):
+        if not isinstance(domain, Box) or not isinstance(subdomains, Mapping):
+            raise GeometryError(f"a decomposition is of a Box into {{name: boxes}}, not {domain!r}, {subdomains!r}")
+        for name, boxes in subdomains.items():
+            if not isinstance(boxes, Box) and not (isinstance(boxes, list | tuple) and boxes):
+                raise GeometryError(f"subdomain '{name}' is a Box or a list of them, not {boxes!r}")
+            if not isinstance(boxes, Box) and not all(isinstance(box, Box) for box in boxes):
+                raise GeometryError(f"subdomain '{name}' is made of boxes, not {boxes!r}")
         self.domain = domain
         self.subdomains: dict[str, tuple[Box, ...]] = {
             name: (boxes,) if isinstance(boxes, Box) else tuple(boxes) for name, boxes in subdomains.items()
@@ -202,6 +209,8 @@ class Decomposition:
 
     def face(self, text: str) -> str:
         """The canonical name of a face: 'x=0', 'x=0.0' and 'x=min' are one if the domain begins at x = 0."""
+        if not isinstance(text, str):
+            raise GeometryError(f"a face is a text such as 'x=0', not {text!r}")
         name, _, value = text.partition("=")
         name, value = name.strip(), value.strip()
         allowed = ", ".join(f"{n}={end}" for n in self.domain.names for end in ("min", "max"))
@@ -222,11 +231,17 @@ class Decomposition:
 
 def split(domain: Box, **cuts: Iterable[float]) -> Decomposition:
     """Cut a box into a grid: `split(box, t=[0.5])` halves it in t, `split(box, x=[1, 2], t=[0.5])` makes 3 x 2."""
+    if not isinstance(domain, Box):
+        raise GeometryError(f"split cuts a Box, not {domain!r}")
     edges = []
     for name, (low, high) in domain.sides.items():
-        inner = [float(cut) for cut in cuts.pop(name, ())]
+        given = cuts.pop(name, ())
+        try:
+            inner = [float(cut) for cut in given]
+        except (TypeError, ValueError, OverflowError):
+            raise GeometryError(f"cuts in {name} are a list of numbers, as in {name}=[0.5], not {given!r}") from None
         ends = [low, *inner, high]
-        if any(a >= b for a, b in itertools.pairwise(ends)):
+        if not all(a < b for a, b in itertools.pairwise(ends)):
             raise GeometryError(f"cuts in {name} must increase strictly inside ({low:g}, {high:g}), not {inner}")
         edges.append(list(itertools.pairwise(ends)))
     if cuts:

@@ -31,7 +31,7 @@ def find_family(text: str | Family | type[Family]) -> Family:
     if isinstance(text, Family):
         family = text
     elif isinstance(text, type) and issubclass(text, Family):
-        family = text()
+        family = _made(text)
     elif not isinstance(text, str):
         raise FamilyError(f"a family is a name, a Family or its class, not {text!r}")
     elif text in BUILT_IN:
@@ -54,12 +54,22 @@ def _load(text: str) -> Family:
     module = _import_file(Path(place)) if place.endswith(".py") else _import_module(place)
     found = getattr(module, name, None)
     if isinstance(found, type) and issubclass(found, Family):
-        return found()
+        return _made(found)
     if isinstance(found, Family):
         return found
     names = [n for n, thing in vars(module).items() if isinstance(thing, type) and issubclass(thing, Family)]
     own = [n for n in names if getattr(module, n).__module__ == module.__name__]
     raise FamilyError(f"'{place}' has no family '{name}'; families in it: {', '.join(own) or 'none'}")
+
+
+def _made(kind: type[Family]) -> Family:
+    try:
+        return kind()
+    except TypeError as error:
+        raise FamilyError(
+            f"family class '{kind.__name__}' cannot be made without arguments ({error}); pass an object of it, or give "
+            "its arguments defaults"
+        ) from error
 
 
 def _import_file(path: Path) -> ModuleType:

@@ -16,6 +16,7 @@ from jaxtyping import Float
 from scipy.stats import qmc
 
 from ..errors import GeometryError
+from ..given import integer
 from .geometry import Box, Patch
 
 Sampling = Literal["random", "grid", "latin", "sobol", "poisson"]
@@ -32,9 +33,12 @@ class Points:
 
     def __post_init__(self) -> None:
         for name in ("collocation", "boundary", "interface"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or value < 1:
-                raise GeometryError(f"the number of {name} points is an integer of at least 1, not {value!r}")
+            value = integer(getattr(self, name), least=1)
+            if value is None:
+                raise GeometryError(
+                    f"the number of {name} points is an integer of at least 1, not {getattr(self, name)!r}"
+                )
+            object.__setattr__(self, name, value)
 
 
 def allocate(total: int, measures: Sequence[float]) -> list[int]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -190,8 +191,9 @@ def curvature(
 
 def terms(problem: Problem, theta: Float[Array, "K P"]) -> dict[str, Float[Array, ""]]:
     """Every term of the loss, unweighted: sums over subdomains and ordered pairs of means of squares."""
-    residual, *boundary = [_sum_of_squares([rows]) for rows in fixed_rows(problem, theta)]
-    found = {"residual": residual, "boundary": sum(boundary, jnp.zeros(())) / problem.lambda_boundary}
+    plain = eqx.tree_at(lambda p: p.lambda_boundary, problem, jnp.ones_like(problem.lambda_boundary))
+    residual, *boundary = [_sum_of_squares([rows]) for rows in fixed_rows(plain, theta)]
+    found = {"residual": residual, "boundary": sum(boundary, jnp.zeros(()))}
     if problem.interface is not None:
         for i, name in enumerate(problem.system.catalogue.names):
             one = jnp.ones(len(problem.system.conditions), theta.dtype)

@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import ScheduleError
 from ..families.base import Family
 from ..families.sampling import Points
+from ..given import integer
 from .optimizers import LBFGS, Adam, GaussNewton, Optimizer
 
 
@@ -30,10 +31,13 @@ class Phase:
     def __post_init__(self) -> None:
         if not isinstance(self.optimizer, Optimizer):
             raise ScheduleError(f"a phase has an optimizer, such as Adam() or GaussNewton(), not {self.optimizer!r}")
-        if not isinstance(self.iterations, int) or self.iterations < 1:
+        iterations, resample = integer(self.iterations, least=1), integer(self.resample, least=1)
+        if iterations is None:
             raise ScheduleError(f"a phase has a budget of at least 1 iteration, not {self.iterations!r}")
-        if self.resample is not None and (not isinstance(self.resample, int) or self.resample < 1):
+        if self.resample is not None and resample is None:
             raise ScheduleError(f"points are drawn anew every 1 or more iterations, not {self.resample!r}")
+        object.__setattr__(self, "iterations", iterations)
+        object.__setattr__(self, "resample", resample)
         if self.adaptive and self.resample is None:
             raise ScheduleError("adaptive points need 'resample': after how many iterations to move them")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,9 +14,11 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
+from ..atomic import a_path, write_whole
 from ..errors import FileError, GeometryError
 from ..families.base import Family
 from ..families.registry import BUILT_IN, find_family
+from ..notebook import show
 from .loss import terms as loss_terms
 from .network import Network
 from .optimizers import Status
@@ -64,11 +65,11 @@ class PhaseRecord:
             "iterations": self.iterations,
             "seconds": self.seconds,
             "compile_seconds": self.compile_seconds,
-            "loss": self.loss if np.isfinite(self.loss) else None,
+            "loss": _finite(self.loss),
             "error": self.error,
             "stop_reason": self.stop_reason,
         }
-        return found | ({"history": [list(row) for row in self.history]} if history else {})
+        return found | ({"history": [[n, s, _finite(loss), e] for n, s, loss, e in self.history]} if history else {})
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ class Solution:
                 raise GeometryError("give points as one array or coordinates by name, not both")
             try:
                 array = np.atleast_2d(np.asarray(points, dtype=float))
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise GeometryError(f"points are numbers, of shape (n, {len(names)})") from None
             if array.ndim != 2 or array.shape[-1] != len(names):
                 raise GeometryError(f"points have shape (n, {len(names)}) for coordinates {', '.join(names)}")
@@ -143,7 +144,7 @@ class Solution:
                 )
             try:
                 grids = np.broadcast_arrays(*(np.asarray(coordinates[name], dtype=float) for name in names))
-            except ValueError as error:
+            except (TypeError, ValueError, OverflowError) as error:
                 raise GeometryError(f"coordinates do not fit together: {error}") from None
             shape = grids[0].shape
             array = np.stack([grid.ravel() for grid in grids], axis=-1)
@@ -173,6 +174,23 @@ class Solution:
         error = "no reference" if self.error is None else f"error {self.error:.3g}"
         return f"<Solution of {self.family.name}({parameters}) with {{{sets}}}: {error}, loss {self.loss:.3g}>"
 
+    def _repr_html_(self) -> str:
+        columns = ("phase", "optimizer", "conditions", "iterations", "seconds", "loss", "error", "stopped because")
+        rows = [
+            (
+                number,
+                phase.optimizer,
+                ", ".join(phase.conditions) or "none",
+                phase.iterations,
+                f"{phase.seconds:.1f}",
+                f"{phase.loss:.2e}",
+                "-" if phase.error is None else f"{phase.error:.2e}",
+                phase.stop_reason,
+            )
+            for number, phase in enumerate(self.phases, start=1)
+        ]
+        return show(repr(self)[1:-1], columns, rows)
+
     def plot(self) -> Any:
         """A matplotlib Figure: the solution, its point-wise error, and the subdomains with their points."""
         from .figures import solution_figure
@@ -192,12 +210,13 @@ class Solution:
             **self.to_dict(history=True),
         }
         meta["digest"] = _digest(arrays, meta)
-        return _write_atomically(Path(path), arrays | {"meta": np.array(json.dumps(meta))})
+        parts: dict[str, Any] = arrays | {"meta": np.array(json.dumps(meta))}
+        return write_whole(a_path(path), lambda file: np.savez(file, **parts))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], family: str | Family | type[Family] | None = None) -> Solution:
         """Read a file written by `save`. A family of your own must be passed in: no code is loaded from a file."""
-        meta, arrays = _read(Path(path))
+        meta, arrays = _read(a_path(path))
         found = find_family(family) if family is not None else _built_in(meta["family"], path)
         if [found.name, list(found.coordinates), len(found.decomposition)] != [
             meta["family"],
@@ -262,8 +281,13 @@ def _phase(record: Mapping[str, Any]) -> PhaseRecord:
         loss=float("nan") if record["loss"] is None else record["loss"],
         error=record["error"],
         status=status,
-        history=tuple(tuple(row) for row in record["history"]),
+        history=tuple((n, s, float("nan") if loss is None else loss, e) for n, s, loss, e in record["history"]),
     )
+
+
+def _finite(value: float) -> float | None:
+    """JSON has no NaN and no infinity."""
+    return value if np.isfinite(value) else None
 
 
 def _digest(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> str:
@@ -274,29 +298,6 @@ def _digest(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> str:
         array = np.ascontiguousarray(arrays[name])
         digest.update(f"{name} {array.dtype} {array.shape} ".encode() + array.tobytes())
     return digest.hexdigest()
-
-
-def _write_atomically(path: Path, arrays: Mapping[str, np.ndarray]) -> Path:
-    temporary = None
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".metalic-", suffix=".npz", delete=False) as file:
-            temporary = Path(file.name)
-            np.savez(file, **dict(arrays))  # type: ignore[arg-type]
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())  # a temporary file is for its owner alone
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
-        raise FileError(f"cannot write '{path}': {error.strerror or error}") from error
-    return path
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

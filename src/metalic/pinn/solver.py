@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -19,6 +19,7 @@ from ..errors import FamilyError, GeometryError, ParameterError, ScheduleError
 from ..families.base import Family
 from ..families.registry import find_family
 from ..families.sampling import Points
+from ..given import integer, real
 from .laws import System
 from .loss import channel_values, law_rows
 from .network import Network
@@ -84,14 +85,14 @@ def solve(
     values = family.check_parameters({**(parameters or {}), **by_name}, extrapolate)
     if precision not in PRECISIONS:
         raise ScheduleError(f"no precision '{precision}': allowed are {', '.join(PRECISIONS)}")
-    if not isinstance(seed, int | np.integer) or seed < 0:
+    if integer(seed) is None:
         raise ScheduleError(f"a seed is an integer of at least 0, not {seed!r}")
     for name, weight in (("lambda_boundary", lambda_boundary), ("lambda_interface", lambda_interface)):
-        if not (isinstance(weight, int | float) and 0 <= weight < np.inf):
+        if real(weight, least=0) is None:
             raise ScheduleError(f"{name} is a number of at least 0, not {weight!r}")
     if points is not None and not isinstance(points, Points):
         raise GeometryError(f"points are given as Points(collocation, boundary, interface), not {points!r}")
-    widths = tuple(hidden) if isinstance(hidden, Sequence) else hidden
+    widths: Any = tuple(hidden) if isinstance(hidden, Iterable) and not isinstance(hidden, str) else hidden
     with jax.enable_x64(precision == "float64"):
         system = _system(family, Network(len(family.coordinates), len(family.components), widths))
         choose = _chooser(system, conditions, schedule)
@@ -102,7 +103,7 @@ def solve(
             parameters=values,
             seed=int(seed),
             dtype=np.dtype(precision),
-            weights=(lambda_boundary, lambda_interface),
+            weights=(float(lambda_boundary), float(lambda_interface)),
             at_phase_end=at_phase_end,
         )
         return _train(setup, schedule, choose, progress, extrapolate)
@@ -137,9 +138,12 @@ def split_phases(conditions: Any) -> list[Any] | None:
         return conditions.split(";") if ";" in conditions else None
     if not isinstance(conditions, list | tuple) or not conditions:
         return None
-    if any(isinstance(one, str) and "," in one for one in conditions):
-        return list(conditions)
-    return None if isinstance(conditions[0], str | int | np.integer) else list(conditions)
+    return list(conditions) if any(_is_set(one) for one in conditions) else None
+
+
+def _is_set(one: Any) -> bool:
+    """Whether an item of a list is a set of conditions, not the name or bit of one."""
+    return "," in one if isinstance(one, str) else isinstance(one, Iterable)
 
 
 @dataclass
@@ -207,6 +211,8 @@ def reference_values(
             f"family '{family.name}': the reference gives an array of shape {values.shape} for {wanted[0]} points and "
             f"{wanted[1]} component(s)"
         )
+    if not np.isfinite(values).all():
+        raise FamilyError(f"family '{family.name}': the reference is not finite everywhere on the grid of the error")
     return values.reshape(wanted)
 
 

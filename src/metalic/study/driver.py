@@ -8,15 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ..errors import StudyError
 from .play import Outcome, Task
 from .rows import FAILED, PlayRow
 from .workers import Pool
-
-if TYPE_CHECKING:
-    from .study import Study
 
 RETRIES = 2
 FAILURES_IN_A_ROW = 5
@@ -36,10 +33,22 @@ class Progress:
 Show = Callable[[Progress], None]
 
 
+class Source(Protocol):
+    """Where tasks come from and outcomes go: a study, or a table of trials."""
+
+    @property
+    def finished(self) -> int:
+        """How many are finished, failed ones too."""
+
+    def ask(self) -> Task: ...
+
+    def tell(self, task: Task, result: Outcome | Exception, attempts: int = 1) -> PlayRow: ...
+
+
 class Driver:
     """One call of `Study.play`."""
 
-    def __init__(self, study: Study, pool: Pool, count: int, progress: Show | None):
+    def __init__(self, study: Source, pool: Pool, count: int, progress: Show | None):
         self.study, self.pool, self.count = study, pool, count
         self.show: Show = progress or (lambda _: None)
         self.goal = study.finished + count

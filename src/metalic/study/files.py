@@ -20,7 +20,8 @@ from urllib.parse import quote
 from ..errors import LedgerError
 
 APPLICATION_ID = 0x4D544C43  # "MTLC"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+LONGEST = 480  # bytes of a path, with room for the names beside it; SQLite takes 512
 HEADER = b"SQLite format 3\x00"
 NETWORK = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "gpfs", "beegfs", "gluster", "sshfs", "davfs", "pvfs")
 
@@ -32,7 +33,9 @@ def told(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise LedgerError(_explain(path, error)) from error
-    except (ValueError, TypeError, KeyError) as error:
+    except OSError as error:
+        raise LedgerError(f"cannot open or write ledger '{path}': {error.strerror or error}") from error
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
         raise LedgerError(f"ledger '{path}' is damaged: a row cannot be read ({error}); restore a copy") from error
 
 
@@ -56,17 +59,25 @@ def _explain(path: Path, error: sqlite3.Error) -> str:
 def mount_type(path: Path) -> str:
     """The type of the file system that holds a path, '' where the system does not tell."""
     try:
-        mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+        table = Path("/proc/self/mountinfo").read_text(errors="surrogateescape")
     except OSError:
         return ""
+    return listed_type(str(path.resolve()), table)
+
+
+def listed_type(target: str, table: str) -> str:
+    """The type of the file system that holds an absolute path, by a table of mounts as Linux writes it: the longest
+    mount point above the path counts, of equal ones the last."""
     best, found = "", ""
-    target = str(path.resolve())
-    for line in mounts:
+    for line in table.splitlines():
         left, _, right = line.partition(" - ")
-        point = re.sub(r"\\(\d{3})", lambda code: chr(int(code[1], 8)), left.split()[4])  # a blank is written \040
+        fields, kind = left.split(), right.split()
+        if len(fields) < 5 or not kind:
+            continue
+        point = re.sub(r"\\(\d{3})", lambda code: chr(int(code[1], 8)), fields[4])  # a blank is written \040
         inside = target == point or target.startswith(point.rstrip("/") + "/")
         if inside and len(point) >= len(best):
-            best, found = point, right.split()[0]
+            best, found = point, kind[0]
     return found
 
 
@@ -124,8 +135,26 @@ def _holder(content: bytes) -> str:
         return "another process"
 
 
+def exists(path: Path) -> bool:
+    """Whether there is something at a path; one that no file can have is told."""
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError) as error:
+        raise LedgerError(f"cannot open ledger '{path}': {getattr(error, 'strerror', None) or error}") from error
+    return True
+
+
+def _check_length(path: Path) -> None:
+    if len(os.fsencode(path.resolve())) > LONGEST:
+        raise LedgerError(f"cannot open ledger '{path}': SQLite takes up to {LONGEST} bytes; use a shorter path")
+
+
 def check_place(path: Path) -> None:
     """Refuse what cannot become, or hold, a ledger that is written."""
+    exists(path)
+    _check_length(path)
     if not path.parent.is_dir():
         raise LedgerError(f"cannot write ledger '{path}': there is no directory '{path.parent}'")
     if path.is_dir():
@@ -136,7 +165,7 @@ def check_place(path: Path) -> None:
             "it safe. Put it on a local disk of the machine that drives the study (workers may be anywhere: they do "
             "not touch the file) and copy it when the study is closed"
         )
-    if not path.exists() and Path(f"{path}-wal").exists():
+    if not exists(path) and exists(Path(f"{path}-wal")):
         raise LedgerError(
             f"there is '{path}-wal' but no ledger '{path}': if the ledger was moved, move it back (both belong "
             "together); if it was deleted, delete the other file too"
@@ -144,40 +173,54 @@ def check_place(path: Path) -> None:
 
 
 def check_header(path: Path) -> None:
-    """Say what a file is if it is not an SQLite file."""
+    """Say what a file is if it is not a ledger, before SQLite touches it."""
     try:
         with path.open("rb") as file:
-            head = file.read(len(HEADER))
+            head = file.read(100)
     except OSError as error:
         raise LedgerError(f"cannot read ledger '{path}': {error.strerror}") from error
     if not head:
         raise LedgerError(f"'{path}' is empty and not a ledger; delete it to begin anew")
-    if head != HEADER:
+    if head[: len(HEADER)] != HEADER:
         raise LedgerError(f"'{path}' is not a ledger (not an SQLite file)")
+    if int.from_bytes(head[68:72]) != APPLICATION_ID:
+        raise LedgerError(f"'{path}' is an SQLite file of another program, not a ledger")
 
 
 def connect(path: Path, write: bool) -> sqlite3.Connection:
     """An open, checked ledger."""
     check_header(path)
+    _check_length(path)
+    if write and not os.access(path, os.W_OK):
+        raise LedgerError(f"cannot write ledger '{path}': it is read-only")
     with told(path):
+        if not write:
+            _roll_back(path)
         connection = sqlite3.connect(_uri(path, write), uri=True, timeout=10, isolation_level=None)
         try:
-            _check_identity(connection, path)
-            if write:
-                if not os.access(path, os.W_OK):
-                    raise LedgerError(f"cannot write ledger '{path}': it is read-only")
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = FULL")
-                connection.execute("PRAGMA foreign_keys = ON")
+            _check_structure(connection, path)
         except BaseException:
             connection.close()
             raise
     return connection
 
 
+def _roll_back(path: Path) -> None:
+    """A writer that was killed while it changed the mode of the file has left a journal, which must be undone before
+    anything can be read; only one who may write can do that."""
+    journal = Path(f"{path}-journal")
+    if not exists(journal) or not journal.stat().st_size or not os.access(path, os.W_OK):
+        return
+    connection = sqlite3.connect(_uri(path, write=True), uri=True, timeout=10)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    finally:
+        connection.close()
+
+
 def _uri(path: Path, write: bool) -> str:
     """Where no log can be kept beside a file that nobody writes, SQLite must be told that it will not change."""
-    place = f"file:{quote(str(path.resolve()))}"
+    place = f"file:{quote(os.fsencode(path.resolve()))}"
     if write:
         return f"{place}?mode=rw"
     log = Path(f"{path}-wal")
@@ -186,15 +229,17 @@ def _uri(path: Path, write: bool) -> str:
     return f"{place}?mode=ro" + ("&immutable=1" if frozen else "")
 
 
-def _check_identity(connection: sqlite3.Connection, path: Path) -> None:
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    if application != APPLICATION_ID:
-        raise LedgerError(f"'{path}' is an SQLite file of another program, not a ledger")
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > SCHEMA_VERSION:
+def _check_structure(connection: sqlite3.Connection, path: Path) -> None:
+    version = schema_version(connection)
+    if not 1 <= version <= SCHEMA_VERSION:
         raise LedgerError(
             f"ledger '{path}' has schema version {version}; this metalic reads up to {SCHEMA_VERSION}: upgrade it"
         )
     (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
         raise LedgerError(f"ledger '{path}' is damaged ({verdict}); restore it from a copy, or move it away")
+
+
+def schema_version(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return version

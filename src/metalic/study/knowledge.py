@@ -10,7 +10,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from ..atomic import a_path
 from ..errors import LedgerError, StudyError
+from .files import exists
 from .ledger import Ledger
 from .rows import PlayRow
 
@@ -24,8 +26,8 @@ def shipped() -> dict[str, Path]:
 
 def find_ledger(given: str | os.PathLike[str]) -> Path:
     """A ledger's path, or a family's name for the ledger shipped with the package."""
-    path = Path(given)
-    if path.exists() or path.suffix or path.name != str(given):
+    path = a_path(given)
+    if exists(path) or path.suffix or path.name != str(given):
         return path
     known = shipped()
     if str(given) not in known:

@@ -2,24 +2,25 @@
 
 A play is written twice, each time in one transaction: when it is asked for (status running, with its first decision)
 and when it is finished (everything). A new file is built beside its place and moved there complete, so that a ledger
-exists with all its settings or not at all.
+exists with all its settings or not at all. Every play, and the settings, carry a checksum.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from ..errors import LedgerError
-from .files import APPLICATION_ID, SCHEMA_VERSION, WriteLock, check_place, connect, told
-from .rows import STATUSES, PhaseRow, PlayRow, from_ranges, to_ranges
+from .checks import check_rows, checksum
+from .files import APPLICATION_ID, SCHEMA_VERSION, WriteLock, check_place, connect, exists, schema_version, told
+from .rows import STATUSES, Numbers, PhaseRow, PlayRow
 
 SCHEMA = f"""
 CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -36,7 +37,8 @@ CREATE TABLE plays (
     versions TEXT,
     host TEXT,
     started TEXT,
-    finished TEXT
+    finished TEXT,
+    checksum TEXT NOT NULL
 );
 CREATE TABLE phases (
     play INTEGER NOT NULL REFERENCES plays (number),
@@ -63,6 +65,8 @@ PHASE = (
     "play, phase, conditions, set_index, arm, mean, std, reward, error, loss, seconds, iterations, "
     "stop_reason, optimizer"
 )
+TRIALS = "trials"  # a key among the settings of a file of independent trials, whose numbers may have gaps
+CHECKSUM = "checksum"  # a key among the settings, and a column of a play
 
 
 class Ledger:
@@ -70,9 +74,26 @@ class Ledger:
 
     def __init__(self, path: str | os.PathLike[str], *, lock: WriteLock | None = None):
         self.path, self._lock = Path(path), lock
-        if not self.path.exists():
+        self._kept: dict[int, PlayRow] | None = None  # a writer knows all rows: nobody else changes them
+        if not exists(self.path):
             raise LedgerError(f"there is no ledger '{self.path}'; `metalic play` begins one")
         self._db = connect(self.path, write=lock is not None)
+        self._ready = False  # to be written: the first write makes it so
+        try:
+            if lock is not None:
+                self._kept = {row.number: row for row in self.plays()}
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _prepare(self) -> None:
+        """The mode that is written in, and the schema of today. Merely opening a file leaves it as it is."""
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = FULL")
+        self._db.execute("PRAGMA foreign_keys = ON")
+        if schema_version(self._db) == 1:
+            _upgrade(self._db, self.settings(), self.plays())
+        self._ready = True
 
     @classmethod
     def writer(
@@ -83,9 +104,11 @@ class Ledger:
         check_place(path)
         lock = WriteLock(path)
         try:
-            if not path.exists():
-                if settings is None:
-                    raise LedgerError(f"there is no ledger '{path}'; say which family a new study is about")
+            if exists(path):
+                _check_before_writing(path)
+            elif settings is None:
+                raise LedgerError(f"there is no ledger '{path}'; say which family a new study is about")
+            else:
                 _begin(path, settings, borrowed)
             return cls(path, lock=lock)
         except BaseException:
@@ -116,48 +139,92 @@ class Ledger:
 
     def settings(self) -> dict[str, Any]:
         with told(self.path):
-            return {key: json.loads(value) for key, value in self._db.execute("SELECT key, value FROM settings")}
+            rows = dict(self._db.execute("SELECT key, value FROM settings ORDER BY key"))
+            written = rows.pop(CHECKSUM, None)
+            if written != (checksum(rows.items()) if schema_version(self._db) > 1 else None):
+                raise ValueError("the settings do not match their checksum")
+            return {key: json.loads(value) for key, value in rows.items()}
 
     def plays(self) -> list[PlayRow]:
         """All plays as of now, borrowed ones first, in the order of their numbers."""
+        if self._kept is not None:
+            return [self._kept[number] for number in sorted(self._kept)]
         with told(self.path), _transaction(self._db, "BEGIN"):
-            plays = self._db.execute(f"SELECT {PLAY} FROM plays ORDER BY number").fetchall()
+            columns = f"{PLAY}, {CHECKSUM}" if schema_version(self._db) > 1 else PLAY
+            plays = self._db.execute(f"SELECT {columns} FROM plays ORDER BY number").fetchall()
             phases = self._db.execute(f"SELECT {PHASE} FROM phases ORDER BY play, phase").fetchall()
-            found: dict[int, list[PhaseRow]] = {}
-            for play, _, *rest in phases:
-                found.setdefault(play, []).append(_phase(rest))
-            return [_play(row, found.get(row[0], [])) for row in plays]
+            found: dict[int, list[Sequence[Any]]] = {row[0]: [] for row in plays}
+            for phase in phases:
+                found[phase[0]].append(phase)
+            rows = [_play(row, found[row[0]]) for row in plays]
+            trials = self._db.execute("SELECT 1 FROM settings WHERE key = ?", (TRIALS,)).fetchone()
+            check_rows(rows, gaps=trials is not None)
+            return rows
 
     def write(self, play: PlayRow) -> None:
         """Put a play's row and its phases in the place of what was there, all or nothing."""
         if not self.writable:
             raise LedgerError(f"ledger '{self.path}' was opened for reading; open the study without read_only=True")
-        with told(self.path), _transaction(self._db, "BEGIN IMMEDIATE"):
-            _store(self._db, play)
+        with told(self.path):
+            if not self._ready:
+                self._prepare()
+            with _transaction(self._db, "BEGIN IMMEDIATE"):
+                _store(self._db, play)
+        if self._kept is not None:
+            self._kept[play.number] = play
+
+
+def _check_before_writing(path: Path) -> None:
+    """Read all of a file through a connection that cannot write: closing one that can would already move what is in
+    the log into a file that may be damaged."""
+    with Ledger(path) as reader:
+        reader.settings()
+        reader.plays()
+
+
+def _upgrade(db: sqlite3.Connection, settings: Mapping[str, Any], rows: Sequence[PlayRow]) -> None:
+    """From version 1, which had no checksums."""
+    with _transaction(db, "BEGIN IMMEDIATE"):
+        db.execute("ALTER TABLE plays ADD COLUMN checksum TEXT NOT NULL DEFAULT ''")
+        for row in rows:
+            _store(db, row)
+        _store_settings(db, settings)
+        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 def _begin(path: Path, settings: Mapping[str, Any], borrowed: Sequence[PlayRow]) -> None:
     new = Path(f"{path}.new")
-    new.unlink(missing_ok=True)  # of a process that was killed right here
-    Path(f"{new}-journal").unlink(missing_ok=True)
-    with told(path):
-        db = sqlite3.connect(new, isolation_level=None)
-        try:
-            db.execute("PRAGMA synchronous = FULL")
-            db.executescript(SCHEMA)
-            with _transaction(db, "BEGIN"):
-                rows = [(key, json.dumps(value)) for key, value in settings.items()]
-                db.executemany("INSERT INTO settings VALUES (?, ?)", rows)
-                for play in borrowed:
-                    _store(db, play)
-        finally:
-            db.close()
-    os.replace(new, path)
-    folder = os.open(path.parent, os.O_RDONLY)
+    _remove(new)  # of a process that was killed right here
     try:
-        os.fsync(folder)
+        with told(path):
+            _fill(new, settings, borrowed)
+            os.replace(new, path)
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+    except BaseException:
+        _remove(new)
+        raise
+
+
+def _fill(new: Path, settings: Mapping[str, Any], borrowed: Sequence[PlayRow]) -> None:
+    db = sqlite3.connect(new, isolation_level=None)
+    try:
+        db.execute("PRAGMA synchronous = FULL")
+        db.executescript(SCHEMA)
+        with _transaction(db, "BEGIN"):
+            _store_settings(db, settings)
+            for play in borrowed:
+                _store(db, play)
     finally:
-        os.close(folder)
+        db.close()
+
+
+def _remove(new: Path) -> None:
+    for file in (new, Path(f"{new}-journal")):
+        file.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -172,6 +239,12 @@ def _transaction(db: sqlite3.Connection, begin: str) -> Iterator[None]:
         raise
 
 
+def _store_settings(db: sqlite3.Connection, settings: Mapping[str, Any]) -> None:
+    rows = {key: json.dumps(value) for key, value in sorted(settings.items())}
+    rows[CHECKSUM] = checksum(rows.items())
+    db.executemany("INSERT OR REPLACE INTO settings VALUES (?, ?)", rows.items())
+
+
 def _store(db: sqlite3.Connection, play: PlayRow) -> None:
     values: tuple[Any, ...] = (
         play.number,
@@ -179,8 +252,8 @@ def _store(db: sqlite3.Connection, play: PlayRow) -> None:
         play.status,
         json.dumps(play.parameters),
         play.seed,
-        json.dumps(to_ranges(play.seen)),
-        json.dumps(to_ranges(play.pending)),
+        json.dumps(Numbers.of(play.seen).to_list()),
+        json.dumps(Numbers.of(play.pending).to_list()),
         play.attempts,
         play.message,
         None if play.versions is None else json.dumps(play.versions),
@@ -188,26 +261,42 @@ def _store(db: sqlite3.Connection, play: PlayRow) -> None:
         play.started,
         play.finished,
     )
+    phases = [_phase_values(play.number, number, phase) for number, phase in enumerate(play.phases)]
     db.execute("DELETE FROM phases WHERE play = ?", (play.number,))
-    db.execute(f"INSERT OR REPLACE INTO plays ({PLAY}) VALUES ({_marks(PLAY)})", values)
-    for number, phase in enumerate(play.phases):
-        row = replace(phase, conditions=json.dumps(phase.conditions), arm=json.dumps(phase.arm))  # type: ignore[arg-type]
-        values = (play.number, number, *vars(row).values())
-        db.execute(f"INSERT INTO phases ({PHASE}) VALUES ({_marks(PHASE)})", values)
+    columns = f"{PLAY}, {CHECKSUM}"
+    db.execute(
+        f"INSERT OR REPLACE INTO plays ({columns}) VALUES ({_marks(columns)})", (*values, checksum([values, phases]))
+    )
+    db.executemany(f"INSERT INTO phases ({PHASE}) VALUES ({_marks(PHASE)})", phases)
+
+
+def _phase_values(play: int, number: int, phase: PhaseRow) -> tuple[Any, ...]:
+    """A phase as SQLite gives it back: it turns NaN into NULL, and whole numbers in REAL columns into floats."""
+    measured = (phase.mean, phase.std, phase.reward, phase.error, phase.loss, phase.seconds)
+    return (
+        *(play, number, json.dumps(phase.conditions), phase.index, json.dumps(phase.arm)),
+        *(None if value is None or math.isnan(value) else float(value) for value in measured),
+        *(phase.iterations, phase.stop_reason, phase.optimizer),
+    )
 
 
 def _marks(columns: str) -> str:
     return ", ".join("?" for _ in columns.split(","))
 
 
-def _phase(values: Sequence[Any]) -> PhaseRow:
-    conditions, index, arm, *rest = values
-    return PhaseRow(tuple(json.loads(conditions)), index, tuple(json.loads(arm)), *rest)
-
-
-def _play(values: Sequence[Any], phases: Sequence[PhaseRow]) -> PlayRow:
-    row = dict(zip(PLAY.split(", "), values, strict=True))
-    row |= {key: from_ranges(json.loads(row[key])) for key in ("seen", "pending")}
+def _play(values: Sequence[Any], phases: Sequence[Sequence[Any]]) -> PlayRow:
+    names = PLAY.split(", ")
+    if len(values) > len(names) and values[-1] != checksum([values[:-1], phases]):
+        raise ValueError(f"play {values[0]} does not match its checksum")
+    if [phase[1] for phase in phases] != list(range(len(phases))):
+        raise ValueError(f"play {values[0]} lacks a phase")
+    row = dict(zip(names, values))
+    row |= {key: Numbers(json.loads(row[key])) for key in ("seen", "pending")}
     row["versions"] = None if row["versions"] is None else json.loads(row["versions"])
     row["borrowed"] = bool(row["borrowed"])
-    return PlayRow(parameters=json.loads(row.pop("context")), phases=tuple(phases), **row)
+    return PlayRow(parameters=json.loads(row.pop("context")), phases=tuple(map(_phase, phases)), **row)
+
+
+def _phase(values: Sequence[Any]) -> PhaseRow:
+    _, _, conditions, index, arm, *rest = values
+    return PhaseRow(tuple(json.loads(conditions)), index, tuple(json.loads(arm)), *rest)

@@ -53,6 +53,16 @@ class Task:
 
     def run(self) -> Outcome:
         """Play it here and now."""
+        solution, decisions = self.solve()
+        return Outcome(
+            status=DIVERGED if solution.diverged or solution.error == ERROR_CAP else DONE,
+            phases=self._rows(solution, decisions),
+            versions=versions(),
+            host=socket.gethostname(),
+        )
+
+    def solve(self) -> tuple[Solution, list[Decision]]:
+        """The solution itself, and the decisions taken on the way."""
         decisions: list[Decision] = []
 
         def choose(phase: int, loss: float | None) -> Sequence[int]:
@@ -68,12 +78,7 @@ class Task:
             at_phase_end=self.reward.score(self.family, self._sampler(), self.seed),
             **self.solver,
         )
-        return Outcome(
-            status=DIVERGED if solution.diverged or solution.error == ERROR_CAP else DONE,
-            phases=self._rows(solution, decisions),
-            versions=versions(),
-            host=socket.gethostname(),
-        )
+        return solution, decisions
 
     def _sampler(self) -> Sampler:
         points = self.solver.get("points") or self.family.points

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..bandit import Choice, Learned
 from ..conditions import Catalogue
+from ..notebook import show
 
 NORMAL_95 = 1.959964  # a normal variable lies within so many deviations with probability 0.95
 
@@ -102,6 +103,15 @@ class Recommendation:
         sets = "; ".join(",".join(one) or "none" for one in self.conditions)
         outlook = "" if self.expected is None else f": {self.meaning} {self.expected:.2g} expected"
         return f"<Recommendation for {self.family}({parameters}) from {self.plays} plays: {{{sets}}}{outlook}>"
+
+    def _repr_html_(self) -> str:
+        columns = ("condition", *(f"effect in phase {number + 1}" for number in range(len(self.phases))))
+        rows = [
+            (name, *(f"{advice.effects[name].mean:+.2f} ± {advice.effects[name].std:.2f}" for advice in self.phases))
+            for name in self.phases[0].effects
+        ]
+        note = "Effects: decades of reward that switching a condition on adds, averaged over the others."
+        return show(repr(self)[1:-1], columns, rows, note)
 
 
 def advise(

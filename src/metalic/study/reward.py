@@ -30,6 +30,7 @@ from ..conditions import Side
 from ..errors import StudyError
 from ..families.base import Family
 from ..families.fields import components_of
+from ..given import real
 from ..pinn.laws import Law, Lookup, Place, System
 from ..pinn.loss import channel_values, fixed_rows, law_rows
 from ..pinn.problem import Problem, Sampler
@@ -52,9 +53,9 @@ class Reward:
     exchange: float = EXCHANGE
 
     def __post_init__(self) -> None:
-        if self.name not in (ERROR, RESIDUAL, ERROR_TIME):
+        if not isinstance(self.name, str) or self.name not in (ERROR, RESIDUAL, ERROR_TIME):
             raise StudyError(f"no reward '{self.name}': allowed are error, residual, error+time or error+time:SECONDS")
-        if not (math.isfinite(self.exchange) and self.exchange > 0):
+        if not (real(self.exchange) or 0) > 0:
             raise StudyError(f"error+time trades a positive number of seconds for a decade, not {self.exchange!r}")
 
     @classmethod
@@ -62,6 +63,8 @@ class Reward:
         """A reward from its text, checked against the family; None: error if there is a reference, else residual."""
         if given is None:
             return cls(ERROR if family.reference is not None else RESIDUAL)
+        if not isinstance(given, str | Reward):
+            raise StudyError(f"a reward is a name such as 'error', not {given!r}")
         reward = given if isinstance(given, Reward) else cls._read(given)
         if reward.name != RESIDUAL and family.reference is None:
             raise StudyError(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 RUNNING, DONE, DIVERGED, FAILED = "running", "done", "diverged", "failed"
 STATUSES = (RUNNING, DONE, DIVERGED, FAILED)
@@ -42,8 +43,8 @@ class PlayRow:
     parameters: dict[str, float]
     seed: int
     phases: tuple[PhaseRow, ...]
-    seen: tuple[int, ...] = ()
-    pending: tuple[int, ...] = ()
+    seen: Sequence[int] = ()
+    pending: Sequence[int] = ()
     borrowed: bool = False
     attempts: int = 0
     message: str | None = None
@@ -81,16 +82,62 @@ def _timeless(row: PlayRow) -> dict[str, Any]:
     return values | {"phases": [dict(vars(phase), seconds=None) for phase in row.phases]}
 
 
-def to_ranges(numbers: Iterable[int]) -> list[list[int]]:
-    """[1, 2, 3, 7] -> [[1, 3], [7, 7]]: what a decision saw, in little space."""
-    found: list[list[int]] = []
-    for number in sorted(numbers):
-        if found and number == found[-1][1] + 1:
-            found[-1][1] = number
-        else:
-            found.append([number, number])
-    return found
+class Numbers(Sequence[int]):
+    """Numbers of plays in increasing order, kept as ranges: what play 10 000 has seen is one pair of numbers."""
 
+    def __init__(self, ranges: Iterable[Iterable[int]]):
+        self.ranges: tuple[range, ...] = tuple(range(first, last + 1) for first, last in ranges)
+        if any(a.stop >= b.start for a, b in zip(self.ranges, self.ranges[1:])) or not all(self.ranges):
+            raise ValueError(f"ranges of plays that overlap or are empty: {self.to_list()}")
+        self._starts = [0]
+        for one in self.ranges:
+            self._starts.append(self._starts[-1] + len(one))
 
-def from_ranges(ranges: Iterable[Iterable[int]]) -> tuple[int, ...]:
-    return tuple(number for first, last in ranges for number in range(first, last + 1))
+    @classmethod
+    def of(cls, numbers: Iterable[int]) -> Numbers:
+        """[1, 2, 3, 7] is kept as 1-3 and 7-7."""
+        found: list[list[int]] = []
+        for number in sorted(numbers):
+            if found and number == found[-1][1] + 1:
+                found[-1][1] = number
+            else:
+                found.append([number, number])
+        return cls(found)
+
+    def to_list(self) -> list[list[int]]:
+        """[[first, last], ...], ready for JSON."""
+        return [[one.start, one.stop - 1] for one in self.ranges]
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def __iter__(self) -> Iterator[int]:
+        for one in self.ranges:
+            yield from one
+
+    def __contains__(self, number: object) -> bool:
+        return any(number in one for one in self.ranges)
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[int, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> int | tuple[int, ...]:
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        place = range(len(self))[index]
+        part = bisect_right(self._starts, place) - 1
+        return self.ranges[part][place - self._starts[part]]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Numbers):
+            return self.ranges == other.ranges
+        return tuple(self) == other if isinstance(other, tuple) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"Numbers({self.to_list()})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from ..errors import MetalicError, StudyError
 from ..families.base import Family
 from ..families.registry import BUILT_IN, find_family
 from ..families.sampling import Points
+from ..given import integer
+from ..pinn.network import Network
 from ..pinn.optimizers import LBFGS, Adam, GaussNewton, Optimizer
 from ..pinn.schedule import Phase, Schedule, find_schedule
 from .reward import Reward
@@ -42,8 +44,9 @@ class StudySettings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "catalogue", Catalogue(self.family))
         object.__setattr__(self, "player", self._player())
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+        if integer(self.seed) is None:
             raise StudyError(f"a study's seed is an integer of at least 0, not {self.seed!r}")
+        object.__setattr__(self, "seed", int(self.seed))
         if any(phase.conditions is not None for phase in self.schedule.phases):
             raise StudyError(f"schedule '{self.schedule.name}' fixes the conditions of a phase; a study chooses them")
 
@@ -164,22 +167,35 @@ def _spec(given: Any, family: Family) -> str | None:
 
 
 def _stored_family(values: Mapping[str, Any], path: Path) -> str:
-    if values["spec"] is None:
-        raise StudyError(f"ledger '{path}' is of your family '{values['family']['name']}': pass family=MyFamily()")
-    return values["spec"]
+    """The name of a built-in family. No code is loaded because a file says so: a family of your own must be passed."""
+    spec = values["spec"]
+    if not isinstance(spec, str) or spec not in BUILT_IN:
+        hint = f"; it was begun with {spec}" if spec else ""
+        raise StudyError(
+            f"ledger '{path}' is of your family '{values['family']['name']}'{hint}. Give it: --family FILE.py:CLASS, "
+            "or family=MyFamily() in Python"
+        )
+    return spec
 
 
 def check_solver(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options of every solve, as `solve` takes them."""
+    if not isinstance(options, Mapping):
+        raise StudyError(f"solver options are a mapping such as {{'hidden': (20, 20)}}, not {options!r}")
     found = dict(options)
     unknown = [key for key in found if key not in SOLVER]
     if unknown:
         raise StudyError(f"no solver option '{unknown[0]}': allowed are {', '.join(SOLVER)}")
     if "hidden" in found:
-        found["hidden"] = tuple(found["hidden"])
+        hidden = found["hidden"]
+        widths = tuple(hidden) if isinstance(hidden, Iterable) and not isinstance(hidden, str) else hidden
+        found["hidden"] = Network(1, 1, widths).hidden
     points = found.get("points")
     if isinstance(points, Mapping):
-        found["points"] = Points(**points)
+        try:
+            found["points"] = Points(**points)
+        except TypeError as error:
+            raise StudyError(f"points are Points(collocation, boundary, interface), not {points!r}") from error
     return found
 
 

@@ -18,23 +18,29 @@ from typing import Any
 
 import numpy as np
 
+from ..atomic import a_path
 from ..bandit import Decision, Learned, Settings
 from ..bandit import Phase as PlayedPhase
 from ..bandit import Play as Played
 from ..errors import LedgerError, StudyError
 from ..families.base import Family
+from ..given import integer
+from ..notebook import show
 from . import tables
+from .checks import problem
 from .driver import Driver, Show
+from .files import exists
 from .knowledge import borrow, find_ledger
 from .ledger import Ledger
 from .play import Outcome, Task
 from .recommendation import Effect, Recommendation, advise, condition_effects
 from .reward import Reward
-from .rows import FAILED, RUNNING, PlayRow
+from .rows import FAILED, RUNNING, Numbers, PlayRow
 from .settings import StudySettings, new_settings, source_hash, stored_settings
 from .workers import open_pool
 
 CONTEXT, SEED = 0, 1  # streams of random numbers of a play
+LONGEST_MESSAGE = 2000  # characters of an exception that are kept
 
 
 class Study:
@@ -60,13 +66,13 @@ class Study:
         start_from: str | os.PathLike[str] | None = None,
         read_only: bool = False,
     ):
-        self.path = find_ledger(path) if read_only else Path(path)
+        self.path = find_ledger(path) if read_only else a_path(path)
         self._asked: set[int] = set()
         self._last_learned: tuple[tuple[int, ...], Learned] | None = None
         given = (family, bandit, schedule, reward, seed, solver)
         if read_only:
             self._ledger = Ledger(self.path)
-        elif self.path.exists() or family is None:
+        elif exists(self.path) or family is None:
             self._ledger = Ledger.writer(self.path, None)
         else:
             self._ledger = _begin(self.path, new_settings(family, *given[1:]), start_from)
@@ -120,7 +126,7 @@ class Study:
         rows = self._ledger.plays()
         for row in rows:
             if row.status == RUNNING and row.number not in self._asked:
-                task = self._task(row, rows, _stored_decision(row))
+                task = self.task(row, rows, _stored_decision(row))
                 break
         else:
             task = self._new_task(rows)
@@ -130,12 +136,13 @@ class Study:
     def tell(self, task: Task, result: Outcome | Exception, attempts: int = 1) -> PlayRow:
         """Write what came of a play: an outcome, or the exception by which it failed for good."""
         self._must_write()
-        row = next((row for row in self._ledger.plays() if row.number == task.number), None)
+        rows = self._ledger.plays()
+        row = next((row for row in rows if row.number == task.number), None)
         if row is None or row.status != RUNNING:
             raise StudyError(f"play {task.number} is not running: tell the outcome of a play that was asked for, once")
         common: dict[str, Any] = {"attempts": attempts, "finished": _now()}
         if isinstance(result, Exception):
-            row = replace(row, status=FAILED, message=f"{type(result).__name__}: {result}", **common)
+            row = replace(row, status=FAILED, message=_message(result), **common)
         else:
             self._check(result)
             row = replace(
@@ -146,6 +153,8 @@ class Study:
                 host=result.host,
                 **common,
             )
+            if nonsense := problem(row, len(rows)):
+                raise StudyError(f"the outcome of play {task.number} cannot be kept: {nonsense}")
         self._ledger.write(row)
         self._asked.discard(task.number)
         return row
@@ -158,7 +167,7 @@ class Study:
         KeyboardInterrupt is raised; a second Ctrl-C acts at once. Either way, playing again goes on.
         """
         self._must_write()
-        if isinstance(plays, bool) or not isinstance(plays, int) or plays < 1:
+        if integer(plays, least=1) is None:
             raise StudyError(f"a study plays at least 1 more play, not {plays!r}")
         pool = open_pool(workers)
         try:
@@ -170,16 +179,28 @@ class Study:
     # ---- what was learned
 
     def recommend(
-        self, parameters: Mapping[str, Any] | None = None, *, top: int = 5, extrapolate: bool = False, **by_name: Any
+        self,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        top: int = 5,
+        extrapolate: bool = False,
+        after: int | None = None,
+        **by_name: Any,
     ) -> Recommendation:
-        """The best set of conditions per phase for one PDE: `study.recommend(s=17)`. Pass it on to `solve`."""
+        """The best set of conditions per phase for one PDE: `study.recommend(s=17)`. Pass it on to `solve`.
+
+        `after`: as it would have been after so many plays.
+        """
         values = self.family.check_parameters({**(parameters or {}), **by_name}, extrapolate)
-        return advise(self._experience(), self.settings.catalogue, values, self.settings.reward.meaning, top)
+        learned = self._learned(self._taught(after))
+        if integer(top, least=1) is None:
+            raise StudyError(f"top is how many sets to name, an integer of at least 1, not {top!r}")
+        return advise(learned, self.settings.catalogue, values, self.settings.reward.meaning, top)
 
     def effects(self, parameters: Mapping[str, Any] | None = None, **by_name: Any) -> tuple[dict[str, Effect], ...]:
         """For every decision of a play, how much each condition matters for one PDE."""
         values = self.family.check_parameters({**(parameters or {}), **by_name})
-        learned, context = self._experience(), tuple(values.values())
+        learned, context = self.learned, tuple(values.values())
         return tuple(
             condition_effects(learned, self.settings.catalogue, context, phase)
             for phase in range(self.settings.player.decisions)
@@ -208,6 +229,11 @@ class Study:
         done = sum(play.status != RUNNING for play in plays)
         return f"<Study of {self.family.name} in '{self.path}': {bandit} {policy}, {done} plays{best}>"
 
+    def _repr_html_(self) -> str:
+        best = sorted((play for play in self.plays if play.taught), key=lambda play: -(play.reward or -math.inf))[:5]
+        rows = [(play.number, _context(play), play.sets, _error(play)) for play in best]
+        return show(repr(self)[1:-1], ("best plays", "PDE", "conditions", "error"), rows)
+
     # ---- how a play comes about
 
     def _new_task(self, rows: Sequence[PlayRow]) -> Task:
@@ -218,19 +244,23 @@ class Study:
             parameters=self._context(number),
             seed=int(self._sequence(number, SEED).generate_state(1)[0]),
             phases=(),
-            seen=tuple(row.number for row in rows if row.taught),
-            pending=tuple(row.number for row in rows if row.status == RUNNING),
+            seen=Numbers.of(row.number for row in rows if row.taught),
+            pending=Numbers.of(row.number for row in rows if row.status == RUNNING),
             started=_now(),
         )
-        task = self._task(row, rows)
+        task = self.task(row, rows)
         self._ledger.write(replace(row, phases=(task.first_row(),)))
         return task
 
-    def _task(self, row: PlayRow, rows: Sequence[PlayRow], first: Decision | None = None) -> Task:
-        """A row as a task: its decisions follow from the rows that it has seen."""
+    def task(self, row: PlayRow, rows: Sequence[PlayRow], first: Decision | None = None) -> Task:
+        """A row as a task: its decisions follow from those of all `rows` that it has seen. `first` is the first
+        decision if it has been taken."""
         settings, context = self.settings, tuple(row.parameters.values())
-        learned = self._learned([other for other in rows if other.number in set(row.seen)])
         others = {other.number: other for other in rows}
+        absent = [number for number in (*row.seen, *row.pending) if number not in others]
+        if absent:
+            raise LedgerError(f"ledger '{self.path}' is damaged: play {row.number} has seen play {absent[0]}, absent")
+        learned = self._learned([others[number] for number in row.seen])
         pending = tuple(_started(others[number]) for number in row.pending)
         turn = row.number + sum(other.borrowed for other in rows)
         key = (settings.seed, row.number)
@@ -267,11 +297,17 @@ class Study:
             self._last_learned = numbers, self.settings.player.learn(history)
         return self._last_learned[1]
 
-    def _experience(self) -> Learned:
-        taught = [row for row in self._ledger.plays() if row.taught]
+    @property
+    def learned(self) -> Learned:
+        """The bandit with all finished plays: predictions, effects and decisions follow from it."""
+        return self._learned(self._taught())
+
+    def _taught(self, after: int | None = None) -> list[PlayRow]:
+        """Plays to learn from, all of them or up to a number; borrowed ones always."""
+        taught = [row for row in self._ledger.plays() if row.taught and (after is None or row.number <= after)]
         if not taught:
             raise StudyError(f"'{self.path}' has no finished plays to learn from; play first")
-        return self._learned(taught)
+        return taught
 
     def _must_write(self) -> None:
         if not self._ledger.writable:
@@ -299,7 +335,7 @@ def _begin(path: Path, settings: StudySettings, start_from: str | os.PathLike[st
 def _read(path: Path, stored: Mapping[str, Any], given: tuple[Any, ...]) -> StudySettings:
     try:
         return stored_settings(stored, path, *given)
-    except (KeyError, TypeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise LedgerError(f"ledger '{path}' is damaged: its settings cannot be read ({error})") from error
 
 
@@ -331,6 +367,19 @@ def _played(row: PlayRow, phases: int) -> Played:
         found.append(PlayedPhase(phase.arm, phase.reward, loss))
         loss = math.nan if phase.loss is None else phase.loss
     return Played(tuple(row.parameters.values()), tuple(found))
+
+
+def _message(error: Exception) -> str:
+    """In text that a ledger can keep."""
+    return f"{type(error).__name__}: {error}"[:LONGEST_MESSAGE].encode("utf-8", "replace").decode()
+
+
+def _context(row: PlayRow) -> str:
+    return ", ".join(f"{name} = {value:.4g}" for name, value in row.parameters.items())
+
+
+def _error(row: PlayRow) -> str:
+    return "-" if row.error is None else f"{row.error:.2e}"
 
 
 def _now() -> str:

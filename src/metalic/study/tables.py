@@ -7,11 +7,11 @@ import io
 import json
 import math
 import os
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from ..atomic import a_path, write_whole
 from ..errors import FileError
 from .rows import PhaseRow, PlayRow
 
@@ -54,15 +54,15 @@ def _pandas(what: str) -> Any:
 
 def export(plays: Sequence[PlayRow], path: str | os.PathLike[str]) -> Path:
     """Write a table to a .csv, .json or .parquet file, all or nothing."""
-    path = Path(path)
+    path = a_path(path)
     rows = flat(plays)
     if path.suffix == ".csv":
-        return _atomically(path, lambda file: _csv(rows, file))
+        return write_whole(path, lambda file: _csv(rows, file))
     if path.suffix == ".json":
-        return _atomically(path, lambda file: file.write(json.dumps([_finite(row) for row in rows], indent=1).encode()))
+        return write_whole(path, lambda file: file.write(json.dumps([_finite(row) for row in rows], indent=1).encode()))
     if path.suffix == ".parquet":
         table = _pandas("parquet").DataFrame(rows)
-        return _atomically(path, lambda file: table.to_parquet(file, index=False))
+        return write_whole(path, lambda file: table.to_parquet(file, index=False))
     raise FileError(f"'{path}': a table is exported to {', '.join(FORMATS)}")
 
 
@@ -76,18 +76,3 @@ def _csv(rows: Sequence[dict[str, Any]], file: IO[bytes]) -> None:
 
 def _finite(row: dict[str, Any]) -> dict[str, Any]:
     return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
-
-
-def _atomically(path: Path, write: Callable[[IO[bytes]], Any]) -> Path:
-    temporary = None
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".metalic-", suffix=path.suffix, delete=False) as file:
-            temporary = Path(file.name)
-            write(file)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
-        raise FileError(f"cannot write '{path}': {error.strerror or error}") from error
-    return path

@@ -14,6 +14,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StudyError
+from ..given import integer
 from .play import Outcome, Task, run
 
 if TYPE_CHECKING:
@@ -110,14 +111,13 @@ def _unpack_and_run(packed: bytes) -> Outcome:
     return player(task)
 
 
-def open_pool(workers: int | str | Any) -> Pool:
+def open_pool(workers: Any) -> Pool:
     """A pool from `workers=`: a number, the address of a scheduler, or a Dask client."""
-    if isinstance(workers, bool) or workers is None:
-        raise StudyError(f"workers is a number, an address such as 'tcp://host:8786' or a Dask client, not {workers!r}")
-    if isinstance(workers, int):
-        if workers < 1:
-            raise StudyError(f"a study needs at least 1 worker, not {workers}")
-        return InProcess() if workers == 1 else _local(workers)
+    count = integer(workers, least=-sys.maxsize)
+    if count is not None:
+        if count < 1:
+            raise StudyError(f"a study needs at least 1 worker, not {count}")
+        return InProcess() if count == 1 else _local(count)
     if isinstance(workers, str):
         return _remote(workers)
     if not hasattr(workers, "submit") or not hasattr(workers, "scheduler_info"):

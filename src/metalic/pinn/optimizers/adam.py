@@ -8,6 +8,7 @@ import optax
 from jaxtyping import Array, Float
 
 from ...errors import ScheduleError
+from ...given import real
 from ..loss import value_and_gradient
 from ..problem import Problem
 from .base import Optimizer, Progress, status_of, unevaluated
@@ -25,8 +26,11 @@ class Adam(Optimizer):
     chunk = 250
 
     def __post_init__(self) -> None:
-        if not self.rate > 0:
+        super().__post_init__()
+        if self.rate == 0:
             raise ScheduleError(f"Adam's rate is a positive number, not {self.rate!r}")
+        if self.final_rate is not None and real(self.final_rate, least=0) is None:
+            raise ScheduleError(f"Adam's final rate is a number of at least 0, or None, not {self.final_rate!r}")
 
     @property
     def _transform(self) -> optax.GradientTransformation:

@@ -7,6 +7,7 @@ An optimizer is a frozen dataclass of plain numbers; equal ones share their comp
 from __future__ import annotations
 
 import abc
+import dataclasses
 from enum import IntEnum
 from functools import partial
 from typing import Any
@@ -16,6 +17,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from ...errors import ScheduleError
+from ...given import integer, real
 from ..problem import Problem
 
 
@@ -53,6 +56,18 @@ class Optimizer(abc.ABC):
 
     name: str = ""
     chunk: int = 100
+
+    def __post_init__(self) -> None:
+        """Every option of a dataclass whose default is a number must be one: counts from 1, others from 0."""
+        for option in dataclasses.fields(self):  # type: ignore[arg-type]
+            given = getattr(self, option.name)
+            if isinstance(option.default, bool) or not isinstance(option.default, int | float):
+                continue
+            value = integer(given, least=1) if isinstance(option.default, int) else real(given, least=0)
+            if value is None:
+                what = "an integer of at least 1" if isinstance(option.default, int) else "a number of at least 0"
+                raise ScheduleError(f"'{option.name}' of {type(self).__name__} is {what}, not {given!r}")
+            object.__setattr__(self, option.name, value)
 
     @abc.abstractmethod
     def init(self, problem: Problem, theta: Float[Array, "K P"]) -> Progress:

@@ -1,0 +1,177 @@
+"""The methods that are compared: what each makes of a PDE. All of them are solved by the same solver.
+
+    learned         the sets of largest posterior mean, by the study's reward models
+    random-single   one random set for the whole training          random-seq   a random set for every phase
+    pinn-sub        one subdomain's network on the whole domain, with the union of all points
+    pinn-merge-h    the same, twice as wide                        pinn-merge-v  the same, twice as deep
+    all             all conditions                                 xpinn         {uavg, rc}
+    cpinn           {uavg, c}; where the catalogue has no c, {uavg, u}: across a cut in time the flux is u itself
+    fixed           one set for the whole family: the best on average by the study's reward model
+
+A single-domain PINN is the multi-domain solver on a decomposition of one subdomain: K times the collocation and
+boundary points, the same schedule and weights, and no interfaces.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..bandit import Decision, Greedy, Learned, Random, Sequential, Single
+from ..bandit.settings import Settings
+from ..conditions import Catalogue
+from ..errors import StudyError
+from ..families.base import Family
+from ..families.sampling import Points
+from ..study.play import Task
+from ..study.reward import Reward
+from ..study.settings import StudySettings
+from .rules import best_fixed
+
+HIDDEN = (20, 20)
+Widths = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a method makes of a problem: the family as it is solved, who chooses the sets (or the one set for the
+    whole training), and options of the solver."""
+
+    family: Family
+    chooser: Learned
+    solver: Mapping[str, Any]
+    conditions: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """A method by name; its `number` tells its trials from those of others in a file, and must never change."""
+
+    name: str
+    title: str
+    number: int
+
+    @abstractmethod
+    def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
+        """For a study's family, schedule and solver, and what the study has learned."""
+
+
+@dataclass(frozen=True)
+class Learnt(Method):
+    """As the study recommends; later phases by the loss that is really reached."""
+
+    def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
+        greedy = replace(settings.bandit, policy=Greedy(), random_plays=0)
+        chooser = replace(settings.player, settings=greedy).learn(_needed(learned).history)
+        return Setup(settings.family, chooser, settings.solver)
+
+
+@dataclass(frozen=True)
+class RandomSets(Method):
+    """Uniformly random sets."""
+
+    bandit: Settings
+
+    def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
+        return Setup(settings.family, _blank(settings, self.bandit), settings.solver)
+
+
+@dataclass(frozen=True)
+class FixedSet(Method):
+    """One set for every member of the family."""
+
+    rule: Callable[[Catalogue, Learned | None], tuple[str, ...]]
+
+    def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
+        conditions = self.rule(settings.catalogue, learned)
+        return Setup(settings.family, _blank(settings, Single(policy=Random())), settings.solver, conditions)
+
+
+@dataclass(frozen=True)
+class Undivided(Method):
+    """A single-domain PINN."""
+
+    widths: Callable[[Widths], Widths]
+
+    def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
+        solver = dict(settings.solver)
+        solver["hidden"] = self.widths(tuple(solver.get("hidden", HIDDEN)))
+        if "points" in solver:
+            solver["points"] = union(solver["points"], len(settings.family.decomposition))
+        whole = settings.family.undivided()
+        return Setup(whole, _blank(settings, Single(policy=Random())), solver, ())
+
+
+def union(points: Points, subdomains: int) -> Points:
+    """The points of all subdomains together."""
+    return Points(points.collocation * subdomains, points.boundary * subdomains, points.interface)
+
+
+def _blank(settings: StudySettings, bandit: Settings) -> Learned:
+    return replace(settings.player, settings=bandit).learn(())
+
+
+def _needed(learned: Learned | None) -> Learned:
+    if learned is None:
+        raise StudyError("this method chooses by what a study has learned; give it a study's ledger")
+    return learned
+
+
+def _cpinn(catalogue: Catalogue) -> tuple[str, ...]:
+    return _known(catalogue, "uavg", "c" if "c" in catalogue.names else "u")
+
+
+def _known(catalogue: Catalogue, *names: str) -> tuple[str, ...]:
+    """Those of the names that the family has."""
+    return catalogue.parse([name for name in names if name in catalogue.names])
+
+
+RANDOM_SEQUENTIAL = Sequential(policy=Random())
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Learnt("learned", "learned", 0),
+        RandomSets("random-single", "Random-Single", 1, Single(policy=Random())),
+        RandomSets("random-seq", "Random-Seq", 2, RANDOM_SEQUENTIAL),
+        Undivided("pinn-sub", "PINN-Sub", 3, lambda hidden: hidden),
+        Undivided("pinn-merge-h", "PINN-Merge-H", 4, lambda hidden: tuple(2 * width for width in hidden)),
+        Undivided("pinn-merge-v", "PINN-Merge-V", 5, lambda hidden: hidden * 2),
+        FixedSet("all", "all conditions", 6, lambda catalogue, _: catalogue.names),
+        FixedSet("xpinn", "XPINN (uavg, rc)", 7, lambda catalogue, _: _known(catalogue, "uavg", "rc")),
+        FixedSet("cpinn", "cPINN (uavg, c)", 8, lambda catalogue, _: _cpinn(catalogue)),
+        FixedSet("fixed", "best fixed set", 9, lambda catalogue, known: catalogue.parse(best_fixed(_needed(known)))),
+    )
+}
+PAPER = ("random-single", "random-seq", "pinn-sub", "pinn-merge-h", "pinn-merge-v")
+
+
+def make_task(
+    setup: Setup,
+    settings: StudySettings,
+    number: int,
+    parameters: Mapping[str, float],
+    seed: int,
+    key: tuple[int, ...],
+) -> Task:
+    """One PDE solved by one method; `key` decides what is random in its choice of sets."""
+    if setup.conditions is None:
+        first = setup.chooser.decide(tuple(parameters.values()), play=1, key=key)
+    else:
+        arm = tuple(int(bit) for bit in settings.catalogue.vector(setup.conditions))
+        first = Decision(arm, settings.catalogue.index(setup.conditions), None, None)
+    return Task(
+        number=number,
+        family=setup.family,
+        parameters=parameters,
+        seed=seed,
+        schedule=settings.schedule,
+        solver=setup.solver,
+        reward=Reward.find(None, settings.family),
+        first=first,
+        learned=setup.chooser,
+        pending=(),
+        turn=1,
+        key=key,
+    )

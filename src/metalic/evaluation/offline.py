@@ -1,0 +1,266 @@
+"""Offline tests: PDEs that were never played, solved with the learned sets and by every baseline, pair by pair.
+
+PDE number p has the same parameters, points and starting weights for all methods: they follow from (seed, p). A trial
+is numbered p * STRIDE + the method's number, so that more PDEs, methods or draws of the oracle can be added to a file
+at any time. A method's measure is the relative L2 error, or, for a family without a reference, the residual on fresh
+points. A *failure* is a solve that diverged, broke off, or is no better than the zero function (measure of 1 or more).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from scipy.stats import wilcoxon
+
+from ..bandit import Learned, Random
+from ..errors import StudyError
+from ..pinn.schedule import find_schedule
+from ..study import Ledger, Study
+from ..study.driver import Show
+from ..study.ledger import TRIALS
+from ..study.play import Task
+from ..study.reward import Reward
+from ..study.rows import PlayRow
+from ..study.settings import StudySettings
+from .baselines import METHODS, Method, RandomSets, Setup, make_task
+from .trials import Trials
+
+KIND = "offline test"
+STRIDE = 10_000
+ORACLE = 1_000  # the number of the oracle's first draw
+ORACLE_NAME = "oracle"
+CONTEXT, SEED = 2, 3  # streams of random numbers; a study's plays have 0 and 1
+FAILURE = 1.0
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One method over all its PDEs, and against the learned choice on those PDEs that both solved: `ratio` is the
+    median of measure / learned measure, `better` the share of PDEs on which the learned choice wins, `p` the two-sided
+    p-value of Wilcoxon's signed-rank test on the logarithms."""
+
+    method: str
+    title: str
+    pdes: int
+    mean: float
+    std: float
+    median: float
+    quartiles: tuple[float, float]
+    failures: float
+    ratio: float | None = None
+    better: float | None = None
+    p: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class OfflineTest:
+    """The result of an offline test, read from its file."""
+
+    def __init__(self, rows: Mapping[int, PlayRow], settings: Mapping[str, Any]):
+        self.settings = settings
+        self.rows: dict[str, dict[int, PlayRow]] = {}
+        self.draws: dict[int, list[PlayRow]] = {}
+        names = {method.number: method.name for method in METHODS.values()}
+        for number, row in sorted(rows.items()):
+            pde, method = divmod(number, STRIDE)
+            if method >= ORACLE:
+                self.draws.setdefault(pde, []).append(row)
+            else:
+                self.rows.setdefault(names[method], {})[pde] = row
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> OfflineTest:
+        """From a file that `run_test` wrote, also while it is being written."""
+        with Ledger(path) as ledger:
+            settings, rows = ledger.settings(), {row.number: row for row in ledger.plays()}
+        if settings.get(TRIALS, {}).get("kind") != KIND:
+            raise StudyError(f"'{path}' is the ledger of a study, not of an offline test; `metalic test` makes one")
+        return cls(rows, settings)
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Those that have results, in the order of the catalogue of methods; the oracle last."""
+        found = tuple(name for name in METHODS if name in self.rows)
+        return (*found, ORACLE_NAME) if self.draws else found
+
+    def __repr__(self) -> str:
+        learned = self.measures("learned")
+        middle = f", median {np.median(list(learned.values())):.2e} with the learned sets" if learned else ""
+        return f"<OfflineTest of {self.settings['family']['name']}: {len(self.methods)} methods{middle}>"
+
+    def _repr_html_(self) -> str:
+        from .tables import summary_table
+
+        return summary_table(self.summary(), self.settings).to_html()
+
+    def measures(self, method: str) -> dict[int, float]:
+        """The measure of every PDE that a method has solved; infinite where it broke off."""
+        if method != ORACLE_NAME:
+            return {pde: measure(row) for pde, row in self.rows.get(method, {}).items()}
+        tried = [self.rows.get(name, {}) for name in METHODS if not name.startswith("pinn")]
+        return {
+            pde: min(measure(row) for row in (*draws, *(rows[pde] for rows in tried if pde in rows)))
+            for pde, draws in self.draws.items()
+        }
+
+    def summary(self) -> list[Summary]:
+        """All methods in order."""
+        return [self._summary(name) for name in self.methods]
+
+    def _summary(self, name: str) -> Summary:
+        mine, learned = self.measures(name), self.measures("learned")
+        common = [pde for pde in mine if pde in learned and np.isfinite(mine[pde]) and np.isfinite(learned[pde])]
+        against: tuple[Any, Any, Any] = (None, None, None)
+        if common and name != "learned":
+            against = compare(np.array([mine[p] for p in common]), np.array([learned[p] for p in common]))
+        values = np.array(list(mine.values()))
+        title = METHODS[name].title if name in METHODS else f"oracle of {self._tried()} draws"
+        return Summary(name, title, len(values), *statistics(values), *against)
+
+    def _tried(self) -> str:
+        counts = {len(draws) for draws in self.draws.values()}
+        return f"{min(counts)}" if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
+
+
+def measure(row: PlayRow) -> float:
+    """The relative error of a trial, or the residual where there is no reference; infinite if it broke off."""
+    if row.error is not None:
+        return row.error
+    return np.inf if row.reward is None else float(10**-row.reward)
+
+
+def statistics(values: Float[np.ndarray, "n"]) -> tuple[float, float, float, tuple[float, float], float]:
+    """Mean, standard deviation, median, quartiles of what ended in a number, and the share of failures of all."""
+    finite = values[np.isfinite(values)]
+    failures = float(np.mean(~(values < FAILURE)))
+    if not len(finite):
+        return np.nan, np.nan, np.nan, (np.nan, np.nan), failures
+    low, middle, high = np.quantile(finite, (0.25, 0.5, 0.75)).tolist()
+    return float(finite.mean()), float(finite.std()), middle, (low, high), failures
+
+
+def compare(theirs: Float[np.ndarray, "n"], ours: Float[np.ndarray, "n"]) -> tuple[float, float, float]:
+    """Median ratio theirs / ours, share of pairs in which ours is smaller, and Wilcoxon's p on the logarithms."""
+    difference = np.log10(np.maximum(theirs, 1e-300)) - np.log10(np.maximum(ours, 1e-300))
+    p = float(wilcoxon(difference).pvalue) if np.any(difference) else 1.0
+    return float(10 ** np.median(difference)), float(np.mean(difference > 0)), p
+
+
+class Planner:
+    """Turns numbers of PDEs and methods into tasks, for one study."""
+
+    def __init__(self, settings: StudySettings, learned: Learned | None, seed: int):
+        self.settings, self.learned, self.seed = settings, learned, seed
+        self._played = {play.context for play in learned.history} if learned is not None else set()
+        self._setups: dict[str, Setup] = {}
+
+    def parameters(self, pde: int) -> dict[str, float]:
+        """Uniform in the box, never those of a play."""
+        rng = np.random.default_rng(self._sequence(pde, CONTEXT))
+        boxes = self.settings.family.parameters
+        while True:
+            found = {name: float(rng.uniform(low, high)) for name, (low, high) in boxes.items()}
+            if not boxes or tuple(found.values()) not in self._played:
+                return found
+
+    def todo(self, pdes: int, methods: Sequence[str], oracle: int = 0) -> dict[int, Callable[[], Task]]:
+        """All trials, PDE by PDE, so that whatever is finished is paired."""
+        chance = replace(self.settings.bandit, policy=Random())
+        draws = [RandomSets(ORACLE_NAME, ORACLE_NAME, ORACLE + k, chance) for k in range(oracle)]
+        chosen: list[Method] = [*(METHODS[name] for name in methods), *draws]
+        return {
+            pde * STRIDE + method.number: partial(self.task, method, pde)
+            for pde in range(1, pdes + 1)
+            for method in chosen
+        }
+
+    def task(self, method: Method, pde: int) -> Task:
+        """One PDE of the test for one method."""
+        seed = int(self._sequence(pde, SEED).generate_state(1)[0])
+        return self.at(method, self.parameters(pde), seed, pde * STRIDE + method.number)
+
+    def at(self, method: Method, parameters: Mapping[str, float], seed: int, number: int = 0) -> Task:
+        """Any PDE of the family for one method."""
+        if method.name not in self._setups:  # fitted once, not for every PDE
+            self._setups[method.name] = method.setup(self.settings, self.learned)
+        return make_task(self._setups[method.name], self.settings, number, parameters, seed, (self.seed, number))
+
+    def _sequence(self, pde: int, stream: int) -> np.random.SeedSequence:
+        return np.random.SeedSequence(self.seed, spawn_key=(pde, stream))
+
+
+def planner(study: Study, schedule: Any = None, seed: int = 0) -> Planner:
+    """For a study; another schedule must have as many phases as the study's."""
+    settings = study.settings
+    if schedule is not None:
+        found = find_schedule(schedule)
+        if len(found.phases) != len(settings.schedule.phases):
+            raise StudyError(
+                f"'{study.path}' knows plays of {len(settings.schedule.phases)} phase(s); schedule '{found.name}' has "
+                f"{len(found.phases)}"
+            )
+        settings = replace(settings, schedule=found)
+    return Planner(settings, study.learned, seed)
+
+
+def check_methods(names: Sequence[str] | None, study: Study) -> tuple[str, ...]:
+    """Methods by name, all that suit the family if none are given; 'learned' is always among them."""
+    whole = not study.family.coefficients
+    if names is None:
+        return tuple(name for name in METHODS if whole or not name.startswith("pinn"))
+    unknown = [name for name in names if name not in METHODS]
+    if unknown:
+        raise StudyError(f"no method '{unknown[0]}': allowed are {', '.join(METHODS)}")
+    return tuple(name for name in METHODS if name in names or name == "learned")
+
+
+def run_test(
+    study: Study,
+    out: str | os.PathLike[str],
+    *,
+    pdes: int = 100,
+    methods: Sequence[str] | None = None,
+    oracle: int = 0,
+    schedule: Any = None,
+    seed: int = 0,
+    workers: int | str | Any = 1,
+    progress: Show | None = None,
+) -> OfflineTest:
+    """Test what a study has learned on PDEs it has not played. What is in `out` already is not run again; more PDEs,
+    methods or draws of the oracle may be asked for later. After Ctrl-C, KeyboardInterrupt, as in `Study.play`."""
+    if not 1 <= pdes <= 10**6 or not 0 <= oracle < STRIDE - ORACLE:
+        raise StudyError(f"a test has at least 1 PDE and an oracle at least 0 draws, not {pdes} and {oracle}")
+    chosen = check_methods(methods, study)
+    plan = planner(study, schedule, seed)
+    with Trials(out, settings_of(study, plan)) as trials:
+        trials.run(plan.todo(pdes, chosen, oracle), workers, progress)
+        return OfflineTest(trials.rows, trials.settings)
+
+
+def settings_of(study: Study, plan: Planner) -> dict[str, Any]:
+    """What a file of a test must agree on: the study's settings, and which plays were learned from."""
+    about = {
+        "kind": KIND,
+        "plays": len(study.learned.history),
+        "hash": experience_hash(study),
+        "reward": str(study.settings.reward),
+        "seed": study.settings.seed,
+    }
+    measured = str(Reward.find(None, study.family))
+    return plan.settings.to_dict() | {"reward": measured, "seed": plan.seed, TRIALS: about}
+
+
+def experience_hash(study: Study) -> str:
+    """Of all that a study has learned from."""
+    rows = [(play.context, [(phase.arm, phase.reward) for phase in play.phases]) for play in study.learned.history]
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()

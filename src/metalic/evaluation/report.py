@@ -1,0 +1,238 @@
+"""One page about a study or several: self-contained HTML with nothing to fetch, for screens, phones and paper.
+
+Files of offline tests may be given too; they appear with the family they belong to. Whatever comes out of a ledger is
+escaped, and the page forbids itself to load anything.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from .. import __version__
+from ..atomic import write_whole
+from ..errors import StudyError
+from ..families.base import Family
+from ..families.registry import BUILT_IN
+from ..pinn.figures import comparison_figure
+from ..study import Ledger, PlayRow, Study
+from ..study.knowledge import find_ledger
+from ..study.ledger import TRIALS
+from .baselines import METHODS
+from .figures import (
+    effects_figure,
+    errors_figure,
+    finished,
+    frequency_figure,
+    label,
+    methods_figure,
+    sets_figure,
+    studies_online,
+)
+from .offline import OfflineTest, planner
+from .tables import Table, summary_table
+from .words import sentences
+
+PAGE = Path(__file__).with_name("page.html")
+WIDE = 7.0  # inches; on a phone such a figure is scrolled, not shrunk beyond reading
+MAPS = ("learned", "random-seq", "pinn-sub")
+
+
+@dataclass
+class Chapter:
+    """All that is known of one family."""
+
+    studies: list[Study] = field(default_factory=list)
+    tests: list[OfflineTest] = field(default_factory=list)
+
+
+def write_report(
+    ledgers: Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    *,
+    family: str | Family | type[Family] | None = None,
+    maps: bool = False,
+) -> Path:
+    """A page about these ledgers of studies and offline tests. `family`: for ledgers of a family of your own that
+    cannot tell where it is defined; `maps`: solve one PDE a family anew and show point-wise errors (minutes)."""
+    chapters = _read(ledgers, family)
+    try:
+        text = page(chapters, maps)
+    finally:
+        for chapter in chapters.values():
+            for study in chapter.studies:
+                study.close()
+    return write_whole(Path(out), lambda file: file.write(text.encode()))
+
+
+def _read(ledgers: Sequence[str | os.PathLike[str]], family: Any) -> dict[str, Chapter]:
+    if not ledgers:
+        raise StudyError("a report is about one ledger at least")
+    chapters: dict[str, Chapter] = {}
+    for path in ledgers:
+        with Ledger(find_ledger(path)) as ledger:
+            settings = ledger.settings()
+        chapter = chapters.setdefault(settings["family"]["name"], Chapter())
+        if TRIALS in settings:
+            chapter.tests.append(OfflineTest.read(path))
+        else:
+            own = settings["family"]["name"] not in BUILT_IN
+            chapter.studies.append(Study(path, family if own else None, read_only=True))
+    for chapter in chapters.values():  # what has learned comes first
+        chapter.studies.sort(key=lambda study: not study.settings.bandit.policy.needs_model)
+    return chapters
+
+
+def page(chapters: Mapping[str, Chapter], maps: bool = False) -> str:
+    """The whole page as text."""
+    names = list(chapters)
+    body = "\n".join(_chapter(name, chapter, maps) for name, chapter in chapters.items())
+    plays = sum(len(finished(study.plays)) for chapter in chapters.values() for study in chapter.studies)
+    made = datetime.now(UTC).isoformat(timespec="minutes")
+    return Template(PAGE.read_text()).substitute(
+        title=f"What was learned: {html.escape(', '.join(names))}",
+        lead=f"Which interface conditions make a multi-domain PINN accurate, learned from {plays} plays.",
+        links=" ".join(f'<a href="#{_anchor(name)}">{html.escape(name)}</a>' for name in names),
+        body=body,
+        foot=f"Made by metalic {__version__}, {made}.",
+    )
+
+
+def _anchor(name: str) -> str:
+    return "family-" + "".join(letter if letter.isalnum() else "-" for letter in name)
+
+
+def _chapter(name: str, chapter: Chapter, maps: bool) -> str:
+    parts = [f'<section><h2 id="{_anchor(name)}">{html.escape(name)}</h2>']
+    teachers = [study for study in chapter.studies if any(play.taught for play in study.plays)]
+    for study in teachers:
+        parts.append(f"<h3>In words: {html.escape(_title(study))}</h3>")
+        parts.append('<ul class="learned">' + "".join(f"<li>{html.escape(s)}</li>" for s in sentences(study)) + "</ul>")
+    if teachers:
+        parts += _pictures(teachers)
+    for test in chapter.tests:
+        parts += _test(test)
+    if maps and teachers:
+        parts.append(_maps(teachers[0]))
+    for study in chapter.studies:
+        parts.append(f"<h3>Plays: {html.escape(_title(study))}</h3>")
+        parts.append(f'<div class="plays">{plays_table(study.plays).to_html()}</div>')
+    for study in chapter.studies:
+        parts.append(f"<h3>Settings: {html.escape(_title(study))}</h3>")
+        parts.append(f'<div class="settings">{settings_table(study).to_html()}</div>')
+    return "\n".join([*parts, "</section>"])
+
+
+def _title(study: Study) -> str:
+    return f"{Path(study.path).name} ({label(study.settings.to_dict())}, schedule {study.settings.schedule.name})"
+
+
+def _pictures(studies: Sequence[Study]) -> list[str]:
+    parts = ["<h3>Accumulated error</h3>"]
+    parts.append(
+        _picture(
+            studies_online(studies),
+            "Relative errors of all plays so far, summed. The flatter a curve, the better the sets that are played.",
+        )
+    )
+    first = studies[0]
+    names = first.settings.catalogue.names
+    for study in studies:
+        parts.append(f"<h3>Which condition helps where: {html.escape(_title(study))}</h3>")
+        parts.append(
+            _picture(
+                effects_figure(study.learned, names, study.family.parameters),
+                "What switching a condition on adds to the reward, averaged over the other conditions: 1 is a factor "
+                "of ten in error. Bands hold 95 % of what the reward model thinks possible.",
+            )
+        )
+    groups = _groups(studies)
+    for parameter in first.family.parameters:
+        for name, rows in groups.items():
+            parts.append(f"<h3>Sets against {html.escape(parameter)}: {html.escape(name)}</h3>")
+            parts.append(_picture(sets_figure(rows, parameter), "A dot is a play; the number is the index of the set."))
+        parts.append(f"<h3>Error against {html.escape(parameter)}</h3>")
+        parts.append(_picture(errors_figure(groups, parameter), "A mark is a play."))
+    parts.append("<h3>How often each condition was chosen</h3>")
+    parts.append(_picture(frequency_figure(groups, names), "Random sets hold each condition half of the time."))
+    return parts
+
+
+def _groups(studies: Sequence[Study]) -> dict[str, list[PlayRow]]:
+    groups: dict[str, list[PlayRow]] = {}
+    for study in studies:
+        groups.setdefault(label(study.settings.to_dict()), []).extend(study.plays)
+    return groups
+
+
+def _test(test: OfflineTest) -> list[str]:
+    summary = test.summary()
+    spread = {one.title: list(test.measures(one.method).values()) for one in summary}
+    return [
+        f"<h3>On unseen PDEs: {html.escape(label(test.settings))}</h3>",
+        summary_table(summary, test.settings).to_html(),
+        _picture(methods_figure(spread), "Errors of every method on the same PDEs, from the same seeds."),
+    ]
+
+
+def _maps(study: Study) -> str:
+    """One PDE of the family, at the middle of its box, by three methods."""
+    middle = {name: 0.5 * (low + high) for name, (low, high) in study.family.parameters.items()}
+    plan = planner(study)
+    names = [name for name in MAPS if not (name.startswith("pinn") and study.family.coefficients)]
+    solutions = {METHODS[name].title: plan.at(METHODS[name], middle, seed=0).solve()[0] for name in names}
+    where = ", ".join(f"{name} = {value:g}" for name, value in middle.items())
+    return f"<h3>Point-wise error {html.escape(where)}</h3>" + _picture(
+        comparison_figure(solutions), "Absolute error; the same points and starting weights for all.", "png"
+    )
+
+
+def _picture(figure: Figure, caption: str, kind: str = "svg") -> str:
+    """A figure inside the page."""
+    told = html.escape(caption, quote=True)
+    source = data_uri(figure, kind)
+    wide = ' class="wide"' if figure.get_figwidth() > WIDE else ""
+    return f'<figure><div><img{wide} src="{source}" alt="{told}"></div><figcaption>{told}</figcaption></figure>'
+
+
+def data_uri(figure: Figure, kind: str = "svg") -> str:
+    """A figure as the text of a `src` attribute."""
+    file = io.BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "metalic"}):  # the same figure gives the same text
+        figure.savefig(file, format=kind, dpi=130, metadata={"Date": None} if kind == "svg" else None)
+    mime = {"svg": "image/svg+xml", "png": "image/png"}[kind]
+    return f"data:{mime};base64,{base64.b64encode(file.getvalue()).decode()}"
+
+
+def plays_table(plays: Sequence[PlayRow]) -> Table:
+    """A row for every play."""
+    parameters = list(plays[0].parameters) if plays else []
+    rows = []
+    for play in plays:
+        seconds = sum(phase.seconds or 0.0 for phase in play.phases)
+        sets = " then ".join(dict.fromkeys(",".join(phase.conditions) or "none" for phase in play.phases))
+        values = [float(f"{value:.4g}") for value in play.parameters.values()]
+        rows.append((play.number, play.status, *values, sets, play.error, play.reward, seconds))
+    return Table("", ("play", "status", *parameters, "sets", "error", "reward", "seconds"), tuple(rows))
+
+
+def settings_table(study: Study) -> Table:
+    """The settings of a study, and the versions that its plays were made with."""
+    values: dict[str, Any] = {key: value for key, value in study.settings.to_dict().items() if value is not None}
+    values.pop("spec", None)
+    found = {json.dumps(play.versions, sort_keys=True) for play in study.plays if play.versions}
+    values["versions"] = [json.loads(text) for text in sorted(found)]
+    rows = [(name, value if isinstance(value, str) else json.dumps(value)) for name, value in values.items()]
+    return Table("", ("setting", "value"), tuple((name, text.replace('"', "")) for name, text in rows))

@@ -1,0 +1,159 @@
+"""Unseen PDEs: Table 1, the analysis of what was chosen, and point-wise errors at the paper's four members."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from ...errors import FileError
+from ...pinn import Solution
+from ...pinn.figures import comparison_figure, error_on_plane
+from ...study import Ledger, PlayRow
+from ..baselines import METHODS, PAPER
+from ..figures import chosen_share, errors_figure, frequency_figure, methods_figure, sets_figure
+from ..offline import Planner, measure, planner, statistics
+from ..paper import OFFLINE, POINTWISE
+from ..tables import Table, text
+from .workshop import Made, Workshop
+
+BANDITS = ("Single-TS", "Single-UCB", "Seq-TS", "Seq-UCB")
+BEST = "Seq-UCB"
+
+
+def offline(shop: Workshop) -> Made:
+    """Table 1. Random baselines are read from random studies where these exist: their PDEs are as unseen as any."""
+    names = list(OFFLINE)
+    found = {(name, family): _measures(shop, family, name) for family in shop.families for name in names}
+    columns = ["method"] + [f"{family}{what}" for family in shop.families for what in ("", ", paper")]
+    rows: list[tuple[Any, ...]] = []
+    for name in names:
+        cells: list[Any] = [name]
+        for family in shop.families:
+            mean, std, *_ = statistics(found[name, family])
+            cells += [f"{text(mean)} ± {text(std)}", OFFLINE[name].get(family)]
+        rows.append(tuple(cells))
+    table = Table("Offline: mean relative L2 error on unseen PDEs", tuple(columns), tuple(rows), (_counts(found),))
+    data = []
+    for (name, family), values in found.items():
+        mean, std, median, quartiles, failures = statistics(values)
+        numbers = (len(values), mean, std, median, *quartiles, failures)
+        data.append((family, name, *numbers, OFFLINE[name].get(family)))
+    header = ("family", "method", "pdes", "mean", "std", "median", "quartile 1", "quartile 3", "failures", "paper")
+    figures = {
+        f"-{family}": methods_figure({name: found[name, family].tolist() for name in reversed(names)})
+        for family in shop.families
+    }
+    return shop.save("offline", figures, Table("", header, tuple(data)), table)
+
+
+def _measures(shop: Workshop, family: str, name: str) -> np.ndarray:
+    """Errors of a method of Table 1 on a family."""
+    if name in BANDITS:
+        return np.array(list(shop.test(family, name).measures("learned").values()))
+    method = name.lower()
+    if name.startswith("Random") and shop.has_study(family, name):
+        rows = [row for path in shop.studies(family, name) for row in _rows(path)]
+        return np.array([measure(row) for row in rows if row.status != "running"])
+    wanted = [one for one in PAPER if not (one.startswith("random") and shop.has_study(family, METHODS[one].title))]
+    return np.array(list(shop.test(family, BEST, wanted).measures(method).values()))
+
+
+def _rows(path: Path) -> list[PlayRow]:
+    with Ledger(path) as ledger:
+        return [row for row in ledger.plays() if not row.borrowed]
+
+
+def _counts(found: dict[tuple[str, str], np.ndarray]) -> str:
+    least, most = min(map(len, found.values())), max(map(len, found.values()))
+    return f"PDEs a cell: {least}." if least == most else f"PDEs a cell: {least} to {most} (the csv has each)."
+
+
+def analysis(shop: Workshop) -> Made:
+    """Sets, conditions and errors over the unseen PDEs; the learned sets, and random ones where they were tested."""
+    figures: dict[str, Figure] = {}
+    data, rows = [], []
+    for family in shop.families:
+        test = shop.test(family, BEST)
+        groups = {BEST: list(test.rows["learned"].values())}
+        for name in ("random-seq", "random-single"):
+            if name in test.rows:
+                groups[METHODS[name].title] = list(test.rows[name].values())
+        conditions = test.settings["family"]["conditions"]
+        parameter = next(iter(test.settings["family"]["parameters"]))
+        figures[f"-{family}-sets"] = sets_figure(groups[BEST], parameter)
+        figures[f"-{family}-conditions"] = frequency_figure(groups, conditions)
+        figures[f"-{family}-errors"] = errors_figure(groups, parameter)
+        for name, found in groups.items():
+            for row in found:
+                for phase, one in enumerate(row.phases, start=1):
+                    values = (one.index, ",".join(one.conditions), one.error)
+                    data.append((family, name, row.parameters[parameter], phase, *values))
+        rows += _chosen(family, groups[BEST], conditions)
+    header = ("family", "method", "parameter", "phase", "index", "conditions", "error")
+    title = f"Analysis: how often {BEST} chose each condition"
+    columns = ("family", "phase", "PDEs", "conditions, by how often they were chosen")
+    table = Table(title, columns, tuple(rows), ("The paper shows plots and prints no numbers.",))
+    return shop.save("analysis", figures, Table("", header, tuple(data)), table)
+
+
+def _chosen(family: str, rows: Sequence[PlayRow], conditions: Sequence[str]) -> list[tuple[Any, ...]]:
+    found = []
+    for phase in range(max(len(row.phases) for row in rows)):
+        share = chosen_share(rows, conditions, phase)
+        order = np.argsort(-share, kind="stable")
+        told = ", ".join(f"{conditions[i]} {share[i]:.0%}" for i in order)
+        found.append((family, phase + 1, len(rows), told))
+    return found
+
+
+def pointwise(shop: Workshop) -> Made:
+    """Maps of the absolute error; the solutions are kept as files."""
+    figures: dict[str, Figure] = {}
+    data, rows = [], []
+    for family in shop.families:
+        parameters = POINTWISE.get(family)
+        if parameters is None:
+            continue
+        solutions = _solutions(shop, family, parameters)
+        figures[f"-{family}"] = comparison_figure(solutions, shop.scale.map)
+        where = ", ".join(f"{name} = {value:g}" for name, value in parameters.items())
+        for name, solution in solutions.items():
+            points, error = error_on_plane(solution, shop.scale.map // 2 + 1)
+            data += [(family, name, *map(float, point), float(value)) for point, value in zip(points, error)]
+            sets = " then ".join(dict.fromkeys(",".join(one) or "none" for one in solution.conditions))
+            rows.append((family, where, name, sets, solution.error, float(error.max()), float(error.mean())))
+    columns = ("family", "PDE", "method", "sets", "relative L2 error", "largest error", "mean error")
+    table = Table("Point-wise errors", columns, tuple(rows), ("The paper shows maps and prints no numbers.",))
+    return shop.save("pointwise", figures, Table("", ("family", "method", "x", "y or t", "error"), tuple(data)), table)
+
+
+def _solutions(shop: Workshop, family: str, parameters: dict[str, float]) -> dict[str, Solution]:
+    found = {}
+    bandits = [name for name in ("Single-UCB", BEST) if name == BEST or shop.has_study(family, name)]
+    for bandit in bandits:
+        with shop.longest(family, bandit) as study:
+            plan = planner(study, shop.schedule)
+            methods = ["learned"] + (["random-single", "random-seq", "pinn-sub"] if bandit == BEST else [])
+            for method in methods:
+                title = bandit if method == "learned" else METHODS[method].title
+                name = f"{family}-{title.lower()}"
+                if method == "learned":  # of so many plays: a study that goes on learns something else
+                    name += f"-{len(study.learned.history)}"
+                found[title] = _solution(shop, plan, name, method, parameters)
+    return found
+
+
+def _solution(shop: Workshop, plan: Planner, name: str, method: str, parameters: dict[str, float]) -> Solution:
+    path = shop.out / "solutions" / f"{name}.npz"
+    path.parent.mkdir(exist_ok=True)
+    task = plan.at(METHODS[method], parameters, seed=0, number=METHODS[method].number)
+    try:
+        return Solution.load(path, task.family)
+    except FileError:
+        solution, _ = task.solve()
+        solution.save(path)
+        return solution

@@ -1,0 +1,253 @@
+"""Where results are made: which ledgers there are, what must still be run, and where outputs go."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from ...atomic import write_whole
+from ...bandit import UCB, Random, Sequential, Settings, Single, Thompson
+from ...errors import LedgerError, StudyError
+from ...families.registry import BUILT_IN
+from ...families.sampling import Points
+from ...pinn.optimizers import LBFGS, Adam
+from ...pinn.schedule import SCHEDULES, Phase, Schedule, find_schedule
+from ...study import Ledger, Study
+from ...study.driver import Show
+from ...study.ledger import TRIALS
+from ..figures import finished, label
+from ..offline import KIND, OfflineTest, check_methods, run_test
+from ..paper import FAMILIES
+from ..tables import Table
+
+DPI = 150
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is run: plays a study, PDEs a test, runs a cell of the preliminary study."""
+
+    name: str
+    plays: int
+    random_plays: int
+    pdes: int
+    runs: int
+    schedule: Schedule
+    preliminary: Schedule
+    families: tuple[str, ...]
+    solver: Mapping[str, Any]
+    map: int  # points an axis of a map of errors
+    regret: Mapping[str, Any]
+
+
+_TINY = Schedule("tiny", (Phase(Adam(1e-2), 5), Phase(Adam(1e-2), 5)))
+_PRELIMINARY = Schedule(
+    "preliminary",
+    (Phase(Adam(1e-3), 500), Phase(LBFGS(gradient_tolerance=1e-9, change_tolerance=1e-12), 20_000)),
+    sampling="random",
+    scaling="none",
+)
+SCALES = {
+    "full": Scale(
+        "full",
+        plays=200,
+        random_plays=5,
+        pdes=100,
+        runs=10,
+        schedule=SCHEDULES["fast"],
+        preliminary=_PRELIMINARY,
+        families=FAMILIES,
+        solver={},
+        map=161,
+        regret={"plays": 1000, "draws": 10},
+    ),
+    "small": Scale(
+        "small",
+        plays=4,
+        random_plays=2,
+        pdes=2,
+        runs=2,
+        schedule=_TINY,
+        preliminary=_TINY,
+        families=FAMILIES[:1],
+        solver={"hidden": (6,), "points": Points(36, 16, 8)},  # 36 is a square: grids need no program of their own
+        map=41,
+        regret={"plays": 60, "draws": 2, "conditions": 3, "grid": 5},
+    ),
+}
+
+
+@dataclass
+class Made:
+    """What came of it: the table for people, and all files written."""
+
+    table: Table
+    files: list[Path] = field(default_factory=list)
+
+
+class Workshop:
+    """One call of `reproduce`."""
+
+    def __init__(
+        self,
+        out: Path,
+        scale: Scale,
+        ledgers: str | os.PathLike[str] | None = None,
+        families: Sequence[str] | None = None,
+        schedule: Any = None,
+        workers: int | str | Any = 1,
+        progress: Callable[[str], Any] | None = None,
+    ):
+        self.out, self.scale, self.workers, self._progress = out, scale, workers, progress
+        self.schedule = scale.schedule if schedule is None else find_schedule(schedule)
+        self.families = tuple(families or scale.families)
+        unknown = [name for name in self.families if name not in BUILT_IN]
+        if unknown:
+            raise StudyError(f"no family '{unknown[0]}': the paper's are {', '.join(FAMILIES)}")
+        if ledgers is not None and not Path(ledgers).is_dir():
+            raise StudyError(f"there is no directory '{ledgers}' of ledgers")
+        self._places = [self.out] if ledgers is None else [Path(ledgers), self.out]
+        try:
+            self.out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StudyError(f"cannot write into '{out}': {error.strerror}") from error
+
+    # ---- ledgers
+
+    def _files(self) -> Iterator[tuple[Path, dict[str, Any]]]:
+        """All ledgers with their settings; those that cannot be read, here or elsewhere, are not ours."""
+        found = {path.resolve(): path for place in self._places for path in sorted(place.rglob("*.db"))}
+        for path in found.values():
+            try:
+                with Ledger(path) as ledger:
+                    yield path, ledger.settings()
+            except LedgerError:
+                continue
+
+    def _found(self, kind: str | None, family: str, name: str | None = None, schedule: str | None = None) -> list[Path]:
+        wanted = schedule or self.schedule.name
+        return [
+            path
+            for path, settings in self._files()
+            if settings.get(TRIALS, {}).get("kind") == kind
+            and settings["family"]["name"] == family
+            and settings["schedule"]["name"] == wanted
+            and (name is None or label(settings) == name)
+        ]
+
+    def has_study(self, family: str, name: str) -> bool:
+        return bool(self._found(None, family, name))
+
+    def studies(self, family: str, name: str) -> list[Path]:
+        """Ledgers of a family and a bandit ('Seq-UCB'), a seed each; one is played, or gone on with, if there is none
+        outside the output directory."""
+        found = self._found(None, family, name)
+        if any(not path.is_relative_to(self.out) for path in found):
+            return found
+        if found and _finished(found[0]) >= self.scale.plays:
+            return found
+        path = found[0] if found else self.out / "ledgers" / f"{family}-{name.lower()}-0.db"
+        path.parent.mkdir(exist_ok=True)
+        bandit = bandit_named(name, self.scale.random_plays)
+        with Study(path, family, bandit, self.schedule, seed=0, solver=self.scale.solver) as study:
+            left = self.scale.plays - study.finished
+            if left > 0:
+                with self.progress(f"{family}, {name}: {left} plays") as show:
+                    study.play(left, self.workers, show)
+        return [path]
+
+    @contextmanager
+    def longest(self, family: str, name: str) -> Iterator[Study]:
+        """The study with the most plays, open for reading."""
+        studies = [Study(path, read_only=True) for path in self.studies(family, name)]
+        try:
+            yield max(studies, key=lambda study: len(finished(study.plays)))
+        finally:
+            for study in studies:
+                study.close()
+
+    def test(self, family: str, name: str, methods: Sequence[str] = ()) -> OfflineTest:
+        """The offline test of a bandit with these methods beside the learned choice; run if it is not there."""
+        found = [path for path in self._found(KIND, family, name) if not path.is_relative_to(self.out)]
+        wanted = set(methods) | {"learned"}
+        for path in found:
+            test = OfflineTest.read(path)
+            if wanted <= set(test.methods):
+                return test
+        path = self.out / "tests" / f"{family}-{name.lower()}.db"
+        path.parent.mkdir(exist_ok=True)
+        with self.longest(family, name) as study, self.progress(f"{family}, {name}: offline test") as show:
+            chosen = check_methods(tuple(methods), study)
+            schedule = self.schedule
+            return run_test(
+                study,
+                path,
+                pdes=self.scale.pdes,
+                methods=chosen,
+                schedule=schedule,
+                workers=self.workers,
+                progress=show,
+            )
+
+    def trials(self, kind: str, family: str) -> tuple[Path, bool]:
+        """The file of a preliminary study, and whether it is ours to go on with or another's to read."""
+        found = self._found(kind, family, schedule=self.scale.preliminary.name)
+        for path in found:
+            if not path.is_relative_to(self.out):
+                return path, False
+        path = self.out / "trials" / f"{kind}.db"
+        path.parent.mkdir(exist_ok=True)
+        return path, True
+
+    @contextmanager
+    def progress(self, text: str) -> Iterator[Show | None]:
+        if self._progress is None:
+            yield None
+        else:
+            with self._progress(text) as show:
+                yield show
+
+    # ---- outputs
+
+    def save(self, name: str, figures: Mapping[str, Figure], data: Table, table: Table) -> Made:
+        """Figures as PDF and PNG, the numbers as csv, the table for people as Markdown."""
+        files = [path for suffix, figure in figures.items() for path in self.draw(f"{name}{suffix}", figure)]
+        files.append(data.to_csv(self.out / f"{name}.csv"))
+        text = table.to_markdown() + self.provenance()
+        files.append(write_whole(self.out / f"{name}.md", lambda file: file.write(text.encode())))
+        return Made(table, files)
+
+    def draw(self, name: str, figure: Figure) -> list[Path]:
+        drawn = {"pdf": {"CreationDate": None}, "png": None}  # no date: the same numbers give the same file
+        return [
+            write_whole(self.out / f"{name}.{kind}", partial(figure.savefig, format=kind, dpi=DPI, metadata=metadata))
+            for kind, metadata in drawn.items()
+        ]
+
+    def provenance(self) -> str:
+        """Said under every table."""
+        told = f"\nScale `{self.scale.name}`, schedule `{self.schedule.name}`."
+        if self.scale.name == "small":
+            told += " Tiny networks trained for seconds: the numbers mean nothing."
+        return told + "\n"
+
+
+def _finished(path: Path) -> int:
+    with Ledger(path) as ledger:
+        return len(finished(ledger.plays()))
+
+
+def bandit_named(name: str, random_plays: int) -> Settings:
+    """'Seq-UCB', 'Single-TS', 'Random-Seq' ... as settings."""
+    policies = {"UCB": UCB(), "TS": Thompson(), "Random": Random()}
+    first, second = name.split("-")
+    kind, policy = (second, first) if first == "Random" else (first, second)
+    options: dict[str, Any] = {"policy": policies[policy], "random_plays": random_plays}
+    return Sequential(**options) if kind == "Seq" else Single(**options)

@@ -1,0 +1,82 @@
+"""What was learned, as rules a person can follow: the best set for all parameters, or one for each interval.
+
+The reward model gives every set a mean for every parameter. A rule is piecewise constant: at most so many intervals
+with one set each, cut where the mean reward over the grid is largest (dynamic programming over the grid). An interval
+more must be worth it, so that near ties do not chop the rule up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from ..bandit import Learned
+
+WORTH = 0.03  # decades of mean reward that one more interval must bring
+PIECES = 3
+GRID = 33
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Sets between two values of the parameter: `arm` is the index of the set, `mean` its mean reward there."""
+
+    low: float
+    high: float
+    arm: int
+    mean: float
+
+
+def expected_rewards(
+    learned: Learned, contexts: Sequence[Sequence[float]]
+) -> tuple[Float[np.ndarray, "contexts arms"], ...]:
+    """For every decision of a play, the posterior mean of every set in every context."""
+    arms = 1 << learned.bandit.conditions
+    tables = [np.empty((len(contexts), arms)) for _ in range(learned.bandit.decisions)]
+    for i, context in enumerate(contexts):
+        for table, choices in zip(tables, learned.recommend(context, top=arms), strict=True):
+            table[i, [choice.index for choice in choices]] = [choice.mean for choice in choices]
+    return tuple(tables)
+
+
+def best_fixed(learned: Learned) -> int:
+    """The index of the set that is best on average over the parameters played, by the last decision's model."""
+    contexts = [play.context for play in learned.history]
+    return int(np.argmax(expected_rewards(learned, contexts)[-1].mean(axis=0)))
+
+
+def grid(low: float, high: float, count: int = GRID) -> Float[np.ndarray, "count"]:
+    """Values of a parameter in the middle of equal cells of its box."""
+    return low + (high - low) * (np.arange(count) + 0.5) / count
+
+
+def intervals(
+    means: Float[np.ndarray, "n arms"], low: float, high: float, pieces: int = PIECES, worth: float = WORTH
+) -> tuple[Piece, ...]:
+    """The rule of at most so many pieces for means on `grid(low, high, n)`."""
+    n = len(means)
+    total = np.concatenate([np.zeros((1, means.shape[1])), np.cumsum(means, axis=0)])
+    best = np.full((n + 1, n + 1), -np.inf)  # of one set for the cells i..j-1
+    chosen = np.zeros((n + 1, n + 1), int)
+    for i in range(n):
+        sums = total[i + 1 :] - total[i]
+        best[i, i + 1 :], chosen[i, i + 1 :] = sums.max(axis=1), sums.argmax(axis=1)
+    scores, origins = [best[0]], [np.zeros(n + 1, int)]
+    for _ in range(1, min(pieces, n)):
+        options = scores[-1][:, None] + best
+        origins.append(options.argmax(axis=0))
+        scores.append(options.max(axis=0))
+    count = 0
+    while count + 1 < len(scores) and (scores[count + 1][n] - scores[count][n]) / n > worth:
+        count += 1
+    ends = [n]
+    for number in range(count, -1, -1):
+        ends.append(int(origins[number][ends[-1]]) if number else 0)
+    step = (high - low) / n
+    found = []
+    for i, j in zip(ends[::-1], ends[-2::-1]):
+        found.append(Piece(low + i * step, low + j * step, int(chosen[i, j]), float(best[i, j]) / (j - i)))
+    return tuple(found)

@@ -1,0 +1,129 @@
+"""What a study has learned, in plain sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from ..bandit import Learned
+from ..conditions import Catalogue
+from ..study import Study
+from .figures import NORMAL_95, finished, set_name
+from .rules import Piece, expected_rewards, grid, intervals
+
+CONTEXTS = 25  # parameters over which effects are averaged
+OFTEN = 0.1  # share of the parameters
+
+
+def sentences(study: Study) -> list[str]:
+    """How it went, which sets to use where, and which conditions help or harm."""
+    learned, names = study.learned, study.settings.catalogue
+    found = [how_it_went(study), phases_sentence(study)]
+    rules = learned_rules(learned, study.family.parameters)
+    for phase, pieces in enumerate(rules):
+        where = "" if len(rules) == 1 else f"In phase {phase + 1}: "
+        found.append(where + rule_sentence(pieces, names, tuple(study.family.parameters)))
+    found += [effect_sentence(learned, names, phase) for phase in range(len(rules))]
+    return [*found, *_outlook(study)]
+
+
+def learned_rules(learned: Learned, boxes: Mapping[str, tuple[float, float]]) -> list[tuple[Piece, ...]]:
+    """A rule for every decision: intervals of the parameter if there is one, else one set for the parameters played."""
+    if len(boxes) == 1:
+        ((low, high),) = boxes.values()
+        means = expected_rewards(learned, [(value,) for value in grid(low, high)])
+        return [intervals(table, low, high) for table in means]
+    played = [play.context for play in learned.history]
+    return [intervals(table, 0.0, 1.0, pieces=1) for table in expected_rewards(learned, played)]
+
+
+def how_it_went(study: Study) -> str:
+    """The errors of random plays and of chosen ones."""
+    plays = [(play, play.error) for play in finished(study.plays) if play.taught and play.error is not None]
+    random = [error for play, error in plays if play.phases[0].mean is None]
+    chosen = [error for play, error in plays if play.phases[0].mean is not None]
+    text = f"{len(finished(study.plays))} plays of {study.family.name}"
+    if random:
+        text += f"; the median error of {len(random)} plays with random sets was {np.median(random):.1e}"
+    if chosen:
+        text += f"; that of {len(chosen)} plays with sets chosen by the bandit was {np.median(chosen):.1e}"
+    return text + "."
+
+
+def phases_sentence(study: Study) -> str:
+    """What the phases are."""
+    phases = [f"{phase.iterations} iterations of {phase.optimizer.name}" for phase in study.settings.schedule.phases]
+    if len(phases) == 1:
+        return f"A play is {phases[0]}."
+    if study.settings.player.decisions == 1:
+        return f"A play is {', then '.join(phases)}, with one set throughout."
+    return "A play has a set for each phase: " + "; ".join(f"{i}. {one}" for i, one in enumerate(phases, 1)) + "."
+
+
+def rule_sentence(pieces: Sequence[Piece], catalogue: Catalogue, parameters: Sequence[str]) -> str:
+    """'For s < 4 use {u, c}; for s from 4 to 31 use {c}; above it {uavg, c}.'"""
+    sets = ["{" + set_name(catalogue.parse(piece.arm)) + "}" for piece in pieces]
+    if len(pieces) == 1:
+        return f"Use {sets[0]} for every {' and '.join(parameters) or 'PDE'}."
+    (name,) = parameters
+    first, *middle, last = pieces
+    parts = [f"For {name} < {first.high:.3g} use {sets[0]}"]
+    for piece, chosen in zip(middle, sets[1:]):
+        parts.append(f"for {name} from {piece.low:.3g} to {piece.high:.3g} use {chosen}")
+    return "; ".join([*parts, f"above {last.low:.3g} use {sets[-1]}"]) + "."
+
+
+def effect_sentence(learned: Learned, catalogue: Catalogue, phase: int) -> str:
+    """Which conditions help, harm, do either or make no clear difference, averaged over plays' parameters and over the
+    other conditions. In the last phase a decade of reward is a factor of ten in error."""
+    means, stds = played_effects(learned, phase)
+    mean, clear = means.mean(axis=0), np.abs(means.mean(axis=0)) > NORMAL_95 * stds.mean(axis=0)
+    surely = np.abs(means) > NORMAL_95 * stds
+    either = np.minimum(np.mean(surely & (means > 0), axis=0), np.mean(surely & (means < 0), axis=0)) > OFTEN
+    last, names = phase == learned.bandit.decisions - 1, catalogue.names
+    told: dict[str, list[str]] = {"helps": [], "harms": [], "either": [], "neither": []}
+    for i in np.argsort(-np.abs(mean), kind="stable"):
+        if either[i]:
+            told["either"].append(names[i])
+        elif clear[i]:
+            told["helps" if mean[i] > 0 else "harms"].append(_strength(names[i], mean[i], last))
+        else:
+            told["neither"].append(names[i])
+    parts = [f"switching on {', '.join(told[what])} {what}" for what in ("helps", "harms") if told[what]]
+    if told["either"]:
+        parts.append(f"{', '.join(told['either'])} helps or harms, depending on the parameters")
+    if told["neither"]:
+        others = ", ".join(told["neither"])
+        parts.append(f"{others}: no clear difference" if parts else "no condition makes a clear difference")
+    text = ("" if learned.bandit.decisions == 1 else f"In phase {phase + 1}, ") + "; ".join(parts)
+    return text[0].upper() + text[1:] + "."
+
+
+def _strength(name: str, decades: float, last: bool) -> str:
+    size = abs(decades)
+    return f"{name} (a factor of {float(f'{10**size:.2g}'):g})" if last else f"{name} ({size:.2g} decades of reward)"
+
+
+def played_effects(learned: Learned, phase: int) -> tuple[Float[np.ndarray, "n s"], Float[np.ndarray, "n s"]]:
+    """Effects of the conditions, and their deviations, at some of the parameters that were played."""
+    played = [play.context for play in learned.history]
+    chosen = played[:: max(1, len(played) // CONTEXTS)][:CONTEXTS]
+    found = [learned.effects(context, phase=phase) for context in chosen]
+    return np.array([one.mean for one in found]), np.array([one.std for one in found])
+
+
+def _outlook(study: Study) -> list[str]:
+    """What to expect of the recommended sets over the box of the parameters."""
+    boxes = study.family.parameters
+    shares = (0.1, 0.5, 0.9) if boxes else (0.5,)
+    advice = [
+        study.recommend({name: low + share * (high - low) for name, (low, high) in boxes.items()}) for share in shares
+    ]
+    expected = [one.expected for one in advice if one.expected is not None]
+    if not expected:
+        return []
+    low, high = min(expected), max(expected)
+    span = f"{low:.1e}" if len(expected) == 1 else f"between {low:.1e} and {high:.1e}"
+    return [f"With the recommended sets a {advice[0].meaning} {span} is expected."]

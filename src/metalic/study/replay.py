@@ -1,0 +1,183 @@
+"""Plays and decisions taken again from the rows of a ledger, and how far they are from what was written.
+
+A decision follows from the rows that it has seen and from the play's key; a play from its row. On the machine that
+made the ledger, with the same versions and on one core, both come out bit for bit. Elsewhere rounding differs, and
+what is told is the distance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..bandit import Decision
+from ..errors import StudyError
+from .play import Task
+from .reward import ERROR_TIME
+from .rows import PhaseRow, PlayRow
+from .study import Study
+
+
+@dataclass(frozen=True)
+class Redecision:
+    """One decision taken again. `shift` is the largest change of what the reward model expected of the set that was
+    played (mean or deviation, in decades): 0 if the policy did not look, infinite if another set was chosen."""
+
+    play: int
+    phase: int
+    written: tuple[str, ...]
+    found: tuple[str, ...]
+    shift: float
+
+    @property
+    def reproduced(self) -> bool:
+        """Whether the same set was chosen."""
+        return self.written == self.found
+
+    @property
+    def identical(self) -> bool:
+        return self.shift == 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "play": self.play,
+            "phase": self.phase,
+            "written": list(self.written),
+            "found": list(self.found),
+            "reproduced": self.reproduced,
+            "identical": self.identical,
+            "shift": self.shift if math.isfinite(self.shift) else None,
+        }
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A play played again. `identical`: all but times is the same, bit for bit."""
+
+    play: int
+    written: tuple[PhaseRow, ...]
+    found: tuple[PhaseRow, ...]
+    decisions: tuple[Redecision, ...]
+    identical: bool
+    elsewhere: dict[str, tuple[str | None, str | None]]
+    """Versions and host where they differ: (then, now)."""
+
+    @property
+    def distance(self) -> float:
+        """The largest relative difference of an error or a loss; infinite where phases, sets or endings differ."""
+        if [_course(phase) for phase in self.written] != [_course(phase) for phase in self.found]:
+            return math.inf
+        pairs = [
+            pair
+            for a, b in zip(self.written, self.found, strict=True)
+            for pair in ((a.error, b.error), (a.loss, b.loss))
+        ]
+        return max((_relative(a, b) for a, b in pairs), default=0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "play": self.play,
+            "identical": self.identical,
+            "distance": self.distance if math.isfinite(self.distance) else None,
+            "phases": [
+                {
+                    "conditions": list(a.conditions),
+                    "error": [a.error, b.error],
+                    "loss": [_finite(a.loss), _finite(b.loss)],
+                }
+                for a, b in zip(self.written, self.found, strict=False)
+            ],
+            "decisions": [decision.to_dict() for decision in self.decisions],
+            "elsewhere": {name: list(pair) for name, pair in self.elsewhere.items()},
+        }
+
+
+def replay(study: Study, number: int) -> Replay:
+    """Play a finished play of the ledger again, with the decisions that were written, and compare; decisions are taken
+    again too."""
+    row = _find(study.plays, number)
+    if not row.taught:
+        raise StudyError(f"play {number} is {row.status}: there is no outcome to compare with")
+    task = study.task(row, [*study.borrowed, *study.plays])
+    outcome = _as_written(task, row).run()
+    decisions = tuple(_redecide(study, task, row))
+    timed = study.settings.reward.name == ERROR_TIME
+    same = [_timeless(phase, timed) for phase in row.phases] == [_timeless(phase, timed) for phase in outcome.phases]
+    then, now = {**(row.versions or {}), "host": row.host}, {**outcome.versions, "host": outcome.host}
+    differing = {name: (then.get(name), now.get(name)) for name in now if then.get(name) != now.get(name)}
+    return Replay(number, row.phases, outcome.phases, decisions, same and row.status == outcome.status, differing)
+
+
+def redecide(study: Study, numbers: Iterable[int] | None = None) -> Iterator[Redecision]:
+    """Every decision of the ledger (or of these plays) taken again, without training anything."""
+    plays = study.plays
+    rows = [*study.borrowed, *plays]
+    wanted = plays if numbers is None else [_find(plays, number) for number in numbers]
+    for row in wanted:
+        if row.phases:
+            yield from _redecide(study, study.task(row, rows), row)
+
+
+def _redecide(study: Study, task: Task, row: PlayRow) -> Iterator[Redecision]:
+    loss = None
+    for phase, written in enumerate(row.phases[: study.settings.player.decisions]):
+        found = task.decide(phase, loss)
+        names = study.settings.catalogue.parse(found.index)
+        yield Redecision(row.number, phase, written.conditions, names, _shift(written, found))
+        loss = math.nan if written.loss is None else written.loss
+
+
+def _shift(written: PhaseRow, found: Decision) -> float:
+    if written.arm != found.arm or (written.mean is None) != (found.mean is None):
+        return math.inf
+    if None in (written.mean, written.std, found.mean, found.std):
+        return 0.0
+    return max(abs(written.mean - found.mean), abs(written.std - found.std))  # type: ignore[operator]
+
+
+def _find(plays: Sequence[PlayRow], number: int) -> PlayRow:
+    found = next((row for row in plays if row.number == number), None)
+    if found is None:
+        numbers = f"1 to {plays[-1].number}" if plays else "none yet"
+        raise StudyError(f"there is no play {number} in this ledger; its plays: {numbers}")
+    return found
+
+
+@dataclass(frozen=True)
+class _Fixed(Task):
+    """A task whose decisions are those of a row."""
+
+    written: tuple[PhaseRow, ...] = ()
+
+    def decide(self, phase: int, loss: float | None) -> Decision:
+        row = self.written[min(phase, len(self.written) - 1)]
+        return Decision(row.arm, row.index, row.mean, row.std)
+
+
+def _as_written(task: Task, row: PlayRow) -> _Fixed:
+    return _Fixed(**vars(task), written=row.phases)
+
+
+def _course(phase: PhaseRow) -> tuple[Any, ...]:
+    return phase.conditions, phase.stop_reason, phase.error is None
+
+
+def _timeless(phase: PhaseRow, timed: bool) -> PhaseRow:
+    loss = None if phase.loss is None or math.isnan(phase.loss) else phase.loss  # the ledger has no NaN
+    return replace(phase, seconds=None, loss=loss, reward=None if timed else phase.reward)
+
+
+def _relative(a: float | None, b: float | None) -> float:
+    if a == b or _finite(a) is _finite(b) is None:
+        return 0.0
+    if _finite(a) is None or _finite(b) is None:
+        return math.inf
+    return abs(a - b) / max(abs(a), abs(b))  # type: ignore[operator, arg-type]
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else value

@@ -1,0 +1,137 @@
+"""The report: what is in it, that it fetches nothing, and that a ledger cannot break out of it."""
+
+import base64
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import decay
+import pytest
+
+import metalic as mt
+from metalic.errors import FileError, StudyError
+from metalic.evaluation.offline import run_test
+from metalic.evaluation.report import write_report
+from metalic.study import Study
+
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+)
+
+
+class Page(HTMLParser):
+    """What a page holds."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two studies and an offline test."""
+    path = tmp_path_factory.mktemp("report")
+    decay.play(path / "random.db", 20)
+    decay.play(path / "ucb.db", 10, bandit=mt.Sequential(random_plays=5), seed=4)
+    with Study(path / "ucb.db", decay.Decay, read_only=True) as study:
+        run_test(study, path / "test.db", pdes=3, methods=("learned", "all"))
+    write_report([path / name for name in ("random.db", "ucb.db", "test.db")], path / "r.html", family=decay.Decay)
+    return path
+
+
+def test_words_pictures_and_tables(folder: Path) -> None:
+    page = Page((folder / "r.html").read_text())
+    text = "".join(page.words)
+    assert "What was learned: decay" in text
+    assert "learned from 30 plays" in text
+    assert text.index("ucb.db (Seq-UCB") < text.index("random.db (Random-Seq")  # what has learned comes first
+    assert re.search(r"In phase 2: For a < 1\.\d+ use", text)
+    pictures = page.all("img")
+    assert len(pictures) == 1 + 2 + 2 + 1 + 1 + 1  # online, effects, sets, errors, conditions, the test
+    for picture in pictures:
+        assert len(picture["alt"] or "") > 10
+        kind, _, content = (picture["src"] or "").partition(";base64,")
+        assert kind == "data:image/svg+xml"
+        assert b"</svg>" in base64.b64decode(content)
+    assert len(page.all("table")) == 5  # the test, plays and settings of two studies
+    assert len(page.all("tr")) > 30
+    assert "all conditions" in text
+    assert "python" in text  # versions
+
+
+def test_nothing_is_fetched(folder: Path) -> None:
+    text = (folder / "r.html").read_text()
+    page = Page(text)
+    for tag, attributes in page.tags:
+        assert tag not in ("script", "link", "iframe", "object", "base")
+        for name in ("src", "href", "srcset", "action", "style"):
+            value = attributes.get(name) or "#"
+            assert value.startswith(("#", "data:image/")), (tag, name, value[:60])
+    assert "url(" not in text
+    assert "@import" not in text
+    (policy,) = [one["content"] for one in page.all("meta") if one.get("http-equiv")]
+    assert policy == "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+
+def test_a_ledger_is_escaped(tmp_path: Path) -> None:
+    decay.play(tmp_path / "h.db", 6, family=decay.Hostile)
+    write_report([tmp_path / "h.db"], tmp_path / "h.html", family=decay.Hostile)
+    page = Page((tmp_path / "h.html").read_text())
+    assert not page.all("script")
+    assert not page.all("b")
+    assert decay.Hostile.name in "".join(page.words)
+
+
+def test_bad_input(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="one ledger at least"):
+        write_report([], tmp_path / "r.html")
+    with pytest.raises(StudyError, match="of your family 'decay'"):
+        write_report([folder / "ucb.db"], tmp_path / "r.html")
+    with pytest.raises(FileError, match="cannot write"):
+        write_report([folder / "ucb.db"], tmp_path / "none" / "r.html", family=decay.Decay)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_study_without_plays(tmp_path: Path) -> None:
+    decay.play(tmp_path / "a.db", 0)
+    write_report([tmp_path / "a.db"], tmp_path / "r.html", family=decay.Decay)
+    assert "learned from 0 plays" in (tmp_path / "r.html").read_text()
+
+
+def test_point_wise_maps(folder: Path, tmp_path: Path) -> None:
+    write_report([folder / "ucb.db"], tmp_path / "r.html", family=decay.Decay, maps=True)
+    text = (tmp_path / "r.html").read_text()
+    assert "Point-wise error a = 1.25" in text
+    assert "data:image/png;base64," in text
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
+def test_in_a_browser(folder: Path, tmp_path: Path) -> None:
+    """Chromium lays the page out, loads its pictures, and asks for nothing over a network that is not there."""
+    assert CHROMIUM is not None
+    log, shot = tmp_path / "net.json", tmp_path / "page.png"
+    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    options += [f"--log-net-log={log}", "--disable-background-networking", "--window-size=420,2000"]
+    address = (folder / "r.html").as_uri()
+    command = [CHROMIUM, *options, f"--screenshot={shot}", address]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    from PIL import Image
+
+    picture = Image.open(shot).convert("L")
+    assert picture.size[0] == 420
+    assert picture.getextrema()[0] < 100  # something is drawn
+    asked = {url for url in re.findall(r'"url":"([^"]+)"', log.read_text()) if url.startswith(("http", "file"))}
+    assert {url for url in asked if url.startswith("file")} <= {address}

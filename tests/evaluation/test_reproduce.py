@@ -1,0 +1,183 @@
+"""Every item at small scale: what stands in the files, and that a second call finds the work done."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from metalic.errors import StudyError
+from metalic.evaluation import paper
+from metalic.evaluation.reproduction import ITEMS, reproduce
+from metalic.evaluation.reproduction.workshop import SCALES, bandit_named
+from metalic.study import Ledger
+
+PLAYS = SCALES["small"].plays
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("reproduced")
+
+
+def numbers(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def check_files(out: Path, item: str, names: list[str]) -> None:
+    """Figures that are figures, and a table that says at which scale it was made."""
+    for name in names:
+        assert (out / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+        assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    assert "Scale `small`" in (out / f"{item}.md").read_text()
+
+
+def test_online(out: Path) -> None:
+    made = reproduce("online", out, scale="small")
+    check_files(out, "online", ["online"])
+    methods = {"Single-UCB", "Single-TS", "Random-Single", "Seq-UCB", "Seq-TS", "Random-Seq"}
+    assert {row[1] for row in made.table.rows} == methods
+    data = numbers(out / "online.csv")
+    assert len(data) == len(methods) * PLAYS
+    for method in methods:
+        mine = [row for row in data if row["method"] == method]
+        total = 0.0
+        for row in mine:
+            total += float(row["error"])
+            assert float(row["accumulated"]) == pytest.approx(total)
+        (shown,) = [row for row in made.table.rows if row[1] == method]
+        assert shown[3:5] == (PLAYS, pytest.approx(total))
+    before = {path: path.read_bytes() for path in (out / "ledgers").glob("*.db")}
+    assert len(before) == len(methods)
+    again = reproduce("online", out, scale="small")
+    assert again.table == made.table
+    assert all(path.read_bytes() == content for path, content in before.items())
+
+
+def test_offline(out: Path) -> None:
+    made = reproduce("offline", out, scale="small")
+    check_files(out, "offline", ["offline-poisson"])
+    assert [row[0] for row in made.table.rows] == list(paper.OFFLINE)
+    assert [row[2] for row in made.table.rows] == [values["poisson"] for values in paper.OFFLINE.values()]
+    data = {row["method"]: row for row in numbers(out / "offline.csv")}
+    assert {row["pdes"] for name, row in data.items() if not name.startswith("Random")} == {"2"}
+    assert data["Random-Seq"]["pdes"] == str(PLAYS)  # read from the random study
+    for name, row in data.items():
+        assert float(row["mean"]) > 0
+        assert float(row["quartile 1"]) <= float(row["median"]) <= float(row["quartile 3"])
+        (shown,) = [line for line in (out / "offline.md").read_text().splitlines() if line.startswith(f"| {name} |")]
+        assert f"{paper.OFFLINE[name]['poisson']:.3g}" in shown
+
+
+def test_analysis(out: Path) -> None:
+    made = reproduce("analysis", out, scale="small")
+    check_files(out, "analysis", [f"analysis-poisson-{what}" for what in ("sets", "conditions", "errors")])
+    data = numbers(out / "analysis.csv")
+    learned = [row for row in data if row["method"] == "Seq-UCB"]
+    assert len(learned) == 2 * SCALES["small"].pdes  # two phases
+    for phase, row in enumerate(made.table.rows, start=1):
+        sets = [one["conditions"].split(",") for one in learned if one["phase"] == str(phase)]
+        shares = dict(re.findall(r"(\w+) (\d+)%", row[3]))
+        assert len(shares) == 9
+        assert all(int(share) == round(100 * sum(n in one for one in sets) / 2) for n, share in shares.items())
+
+
+def test_pointwise(out: Path) -> None:
+    made = reproduce("pointwise", out, scale="small")
+    check_files(out, "pointwise", ["pointwise-poisson"])
+    assert {row[1] for row in made.table.rows} == {"s = 46.1"}
+    assert [row[2] for row in made.table.rows] == ["Single-UCB", "Seq-UCB", "Random-Single", "Random-Seq", "PINN-Sub"]
+    data = numbers(out / "pointwise.csv")
+    assert len(data) == 5 * 21 * 21
+    for row in made.table.rows:
+        largest = max(float(one["error"]) for one in data if one["method"] == row[2])
+        assert row[5] == pytest.approx(largest)
+    before = {path: path.stat().st_mtime_ns for path in (out / "solutions").iterdir()}
+    assert reproduce("pointwise", out, scale="small").table == made.table
+    assert {path: path.stat().st_mtime_ns for path in (out / "solutions").iterdir()} == before
+
+
+def test_the_preliminary_study(out: Path) -> None:
+    runs = SCALES["small"].runs
+    made = reproduce("combinations", out, scale="small")
+    check_files(out, "combinations", ["combinations"])
+    assert [row[0] for row in made.table.rows] == list(paper.COMBINATIONS)
+    assert made.table.rows[6][2] == "5.26e-04 ± 1.97e-04"
+    assert len(numbers(out / "combinations.csv")) == 8 * runs
+    with Ledger(out / "trials" / "combinations.db") as ledger:
+        rows = {row.number: row for row in ledger.plays()}
+    assert rows[7000].phases[0].conditions == ("uavg", "c", "yy")
+    assert rows[1000].phases[0].conditions == ()  # the PINN
+    assert reproduce("combinations", out, scale="small").table == made.table
+
+    made = reproduce("sampling", out, scale="small")
+    check_files(out, "sampling", ["sampling"])
+    data = numbers(out / "sampling.csv")
+    cells = {(row["model"], row["sampling"], float(row["lambda"])) for row in data}
+    assert cells == set(paper.SAMPLING)
+    assert len(data) == len(cells) * runs
+    assert made.table.rows[0][2::2] == tuple(list(paper.SAMPLING.values())[:6])
+    same = [
+        float(row["error"])
+        for row in data
+        if (row["model"], row["sampling"], row["lambda"]) == ("XPINN", "random", "1.0")
+    ]
+    assert same == [rows[3000 + run].error for run in range(runs)]  # {uavg, rc} at unit weights is in both tables
+
+
+def test_regret(out: Path) -> None:
+    made = reproduce("regret", out, scale="small")
+    check_files(out, "regret", ["regret"])
+    data = numbers(out / "regret.csv")
+    assert len(data) == 60
+    final = {row[0]: row[1] for row in made.table.rows}
+    assert final["UCB, c = 1"] < final["random"]
+    assert final["UCB, theorem's c"] < final["theorem's bound"]
+    assert float(data[-1]["random"]) == pytest.approx(final["random"])
+    exponents = {row[0]: row[3] for row in made.table.rows}
+    assert exponents["random"] > 0.9 > exponents["UCB, theorem's c"]
+
+
+def test_ledgers_that_exist_are_read_and_not_written(out: Path, tmp_path: Path) -> None:
+    before = {path: path.read_bytes() for path in out.rglob("*.db")}
+    made = reproduce("online", tmp_path, scale="small", ledgers=out)
+    assert made.table == reproduce("online", out, scale="small").table
+    assert not (tmp_path / "ledgers").exists()
+    assert reproduce("combinations", tmp_path, scale="small", ledgers=out).table.rows[0][0] == "PINN"
+    reproduce("offline", tmp_path, scale="small", ledgers=out)
+    assert not list(tmp_path.rglob("*.db"))
+    assert {path: path.read_bytes() for path in out.rglob("*.db")} == before
+
+
+def test_the_preliminary_schedule_is_the_papers() -> None:
+    first, second = SCALES["full"].preliminary.phases
+    assert (first.optimizer.rate, first.iterations) == (1e-3, 500)  # type: ignore[attr-defined]
+    assert second.iterations == 20_000
+    assert (second.optimizer.gradient_tolerance, second.optimizer.change_tolerance) == (1e-9, 1e-12)  # type: ignore[attr-defined]
+    assert (SCALES["full"].plays, SCALES["full"].pdes, SCALES["full"].runs) == (200, 100, 10)
+    assert bandit_named("Random-Seq", 5).name == "sequential"
+    assert bandit_named("Single-TS", 5).policy.name == "thompson"
+
+
+def test_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=f"choose one of {', '.join(ITEMS)}"):
+        reproduce("table", tmp_path)
+    with pytest.raises(StudyError, match="allowed are full, small"):
+        reproduce("online", tmp_path, scale="huge")
+    with pytest.raises(StudyError, match="no family 'wave'"):
+        reproduce("online", tmp_path, scale="small", families=["wave"])
+    with pytest.raises(StudyError, match="no directory"):
+        reproduce("online", tmp_path, scale="small", ledgers=tmp_path / "none")
+
+
+def test_on_the_command_line(command, tmp_path: Path) -> None:
+    said = command("reproduce", "regret", "--scale", "small", "--out", "r", "--json")
+    assert said.code == 0, said.err
+    answer = json.loads(said.out)
+    assert [Path(name).name for name in answer["files"]] == ["regret.pdf", "regret.png", "regret.csv", "regret.md"]
+    assert len(answer["rows"]) == 6
+    assert all((tmp_path / name).exists() for name in answer["files"])
+    refused = command("reproduce", "nothing", "--out", "r")
+    assert (refused.code, "choose one of" in refused.err) == (2, True)
