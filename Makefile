@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: play test lint bench clean
+.PHONY: play test soak lint bench clean
 
 play: $(VENV)/.installed
 	$(BIN)/metalic demo --out play
@@ -15,13 +15,17 @@ test: $(VENV)/.tests
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2 --dist loadfile
 
+# Long and rough use: kills, damaged files, fuzzed command lines, thousands of plays; under 30 minutes on two cores.
+soak: $(VENV)/.tests
+	$(BIN)/pytest -n 2 --dist worksteal -m soak -rP
+
 lint: $(VENV)/.tests
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# Speed and memory against targets and peers, under 20 minutes on an idle machine.
 bench: $(VENV)/.bench
-	$(BIN)/python -m benchmarks.steps --out results/steps
-	$(BIN)/python -m benchmarks.accuracy --out results/accuracy
+	$(BIN)/python -m benchmarks.bench --out results/bench
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -22,7 +22,7 @@ import numpy as np
 from metalic.bandit import Bandit, Learned, Phase, Play, Single
 
 CONDITIONS = 9
-KERNELS = ("paper", "additive")
+KERNELS = ("paper", "lean", "additive")
 COMPILED = "/jax/core/compile/backend_compile_duration"
 
 

@@ -59,5 +59,13 @@ def _additive(v, b, a, c, e) -> float:
     )
 
 
-PAIRS = {"paper": _paper, "additive": _additive}
+def _lean(v, b, a, c, e) -> float:
+    """Written out sum by sum."""
+    near = np.exp(-sum(t * (x - y) ** 2 for t, x, y in zip(v["tau1"], b, c, strict=True)))
+    equal = sum(i == j for i, j in zip(a, e, strict=True)) / len(a)
+    main = v["main"][0] * (2 * equal - 1)
+    return v["context"][0] * near + main + v["product"][0] * near * np.exp(-v["tau2"][0] * (1 - equal))
+
+
+PAIRS = {"paper": _paper, "lean": _lean, "additive": _additive}
 ARMS = all_arms(S)

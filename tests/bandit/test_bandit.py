@@ -74,7 +74,8 @@ def test_decisions_follow_from_rows_and_key(policy):
     plays = history(12, phases=2)
 
     def decide(key):
-        return sequential(policy=policy).learn(list(plays)).decide(HERE, play=13, key=(9, key), phase=1, loss=0.2)
+        bandit = sequential(policy=policy, kernel="additive")
+        return bandit.learn(list(plays)).decide(HERE, play=13, key=(9, key), phase=1, loss=0.2)
 
     assert decide(1) == decide(1)
     if isinstance(policy, Thompson | Random):
@@ -146,7 +147,7 @@ def test_effects_are_differences_of_means():
     assert sequential().learn(history(12, phases=2)).effects(HERE, phase=1).mean.shape == (S,)
 
 
-@pytest.mark.parametrize("kernel", ["paper", "additive"])
+@pytest.mark.parametrize("kernel", ["paper", "lean", "additive"])
 @pytest.mark.parametrize(
     "plays",
     [

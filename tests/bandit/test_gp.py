@@ -12,7 +12,7 @@ from metalic.bandit.gp import GP, covariance, likelihood, log_marginal, pad, pad
 from metalic.bandit.kernel import KERNELS, Form, Hyperprior, RewardKernel, kernel_named, register
 from metalic.errors import BanditError
 
-NAMES = ["paper", "additive"]
+NAMES = ["paper", "lean", "additive"]
 HERE = np.array([0.3, 0.6])
 
 
@@ -215,7 +215,7 @@ def test_a_kernel_is_added_by_one_class():
         np.testing.assert_allclose([c.mean for c in choice], choice[0].mean)
     finally:
         KERNELS.pop("flat")
-    with pytest.raises(BanditError, match=r"unknown kernel 'flat'.*additive, paper"):
+    with pytest.raises(BanditError, match=r"unknown kernel 'flat'.*additive, lean, paper"):
         single(kernel="flat")
 
 

@@ -112,7 +112,7 @@ def test_defaults_are_the_papers():
     assert Sequential().to_dict() == {
         "name": "sequential",
         "policy": {"name": "ucb", "c": 1.0, "delta": 0.1},
-        "kernel": "additive",
+        "kernel": "lean",
         "random_plays": 5,
         "gamma": 0.9,
         "loss_context": "log",

@@ -63,7 +63,7 @@ def test_one_at_a_time_equals_the_formulas():
     assert gain == pytest.approx(0.5 * np.linalg.slogdet(np.eye(9) + K[np.ix_(points, points)] / noise)[1])
 
 
-@pytest.mark.parametrize("kernel", ["paper", "additive"])
+@pytest.mark.parametrize("kernel", ["paper", "lean", "additive"])
 def test_the_prior_has_variance_one(kernel):
     K = prior_covariance(3, np.linspace(0, 1, 4)[:, None], kernel)
     np.testing.assert_allclose(np.diag(K), 1.0)

@@ -83,7 +83,9 @@ class Bandit:
         if integer(self.conditions) is None or integer(self.phases) is None:
             raise BanditError(f"conditions and phases are counted, not {self.conditions!r} and {self.phases!r}")
         if self.conditions == 0:
-            raise BanditError("there are no conditions to choose among: a bandit needs at least 1 (2 sets)")
+            raise BanditError(
+                f"there are no conditions to choose among: a bandit takes 1 to {MOST_CONDITIONS} conditions"
+            )
         if not 1 <= self.conditions <= MOST_CONDITIONS:
             raise BanditError(
                 f"a bandit chooses among 1 to {MOST_CONDITIONS} conditions (2^{MOST_CONDITIONS} sets), not "

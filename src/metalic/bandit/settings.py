@@ -21,7 +21,7 @@ class Settings(ABC):
     """What both bandits share: the policy, the kernel's name, and how many uniformly random plays come first."""
 
     policy: Policy = field(default_factory=UCB)
-    kernel: str = "additive"
+    kernel: str = "lean"
     random_plays: int = 5
 
     name: ClassVar[str]
@@ -30,7 +30,7 @@ class Settings(ABC):
         if not isinstance(self.policy, Policy):
             raise BanditError(f"policy must be UCB(), Thompson(), Random() or Greedy(), not {self.policy!r}")
         if not isinstance(self.kernel, str):
-            raise BanditError(f"kernel must be a name such as 'additive' or 'paper', not {self.kernel!r}")
+            raise BanditError(f"kernel must be a name such as 'lean' or 'paper', not {self.kernel!r}")
         if integer(self.random_plays) is None:
             raise BanditError(f"random_plays must be a whole number, zero or more, not {self.random_plays!r}")
         object.__setattr__(self, "random_plays", int(self.random_plays))

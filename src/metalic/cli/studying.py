@@ -49,7 +49,7 @@ def play(
     ] = None,
     policy: Annotated[str | None, typer.Option(help="ucb, ts, random or greedy. [default: ucb]")] = None,
     kernel: Annotated[
-        str | None, typer.Option(help="Of the reward model: additive or paper. [default: additive]")
+        str | None, typer.Option(help="Of the reward model: lean, paper or additive. [default: lean]")
     ] = None,
     schedule: Annotated[str | None, typer.Option(help="fast, quick, accurate or paper. [default: fast]")] = None,
     reward: Annotated[str | None, typer.Option(help="error, residual or error+time:SECONDS.")] = None,

@@ -1,0 +1,115 @@
+"""What a step costs, in counts and not in seconds: operations of the compiled program, and compilations.
+
+A bound is what the program has today and a little slack. A change that makes it larger says so here; one that makes it
+smaller may lower the bound.
+"""
+
+import re
+from collections import Counter
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import monitoring
+
+import metalic as mt
+from metalic.pinn.laws import System
+from metalic.pinn.network import Network
+from metalic.pinn.optimizers import advance, start
+from metalic.pinn.problem import Problem, Sampler, scale
+
+PHASES = (mt.Phase(mt.Adam(1e-2), 3), mt.Phase(mt.Adam(1e-2), 2))  # equal optimizers share their program
+HIDDEN = (3,)
+COMPILED = "/jax/core/compile/backend_compile_duration"
+
+
+class Decay(mt.Family):
+    """u_t = -a u on a square cut in two: its programs compile in a second."""
+
+    parameters = {"a": (0.5, 2.0)}
+    domain = mt.Box(x=(0, 1), t=(0, 1))
+    decomposition = mt.split(domain, t=[0.5])
+    conditions = ("u", "x")
+    points = mt.Points(16, 8, 4)
+    grid = (5, 11)
+
+    def residual(self, u, p, a):
+        return u.t + a * u.value
+
+    def boundary(self):
+        return [mt.Dirichlet("t=0", 1.0)]
+
+    def reference(self, a):
+        return lambda points: np.exp(-a * points[:, 1])
+
+
+@pytest.fixture
+def compilations():
+    """The events of compilation so far, in a list that grows."""
+    found = []
+
+    def listen(event, *_, **__):
+        if event == COMPILED:
+            found.append(event)
+
+    monitoring.register_event_duration_secs_listener(listen)
+    yield found
+    monitoring.unregister_event_duration_listener(listen)
+
+
+def poisson_step():
+    """The program of Adam's steps on Poisson, as text."""
+    family = mt.find_family("poisson")
+    system = System(family, Network(2, 1))
+    problem = Problem(
+        *Sampler(family, family.points, "random").draw(0),
+        *scale(family, "subdomain"),
+        family.coefficient_table(),
+        {"s": np.asarray(20.0)},
+        system.catalogue.vector("u,c").astype(bool),
+        np.asarray(20.0),
+        np.asarray(5.0),
+        system,
+    )
+    problem, optimizer = jax.tree.map(jnp.asarray, problem), mt.Adam(1e-3)
+    state = start(optimizer, problem, jnp.zeros((2, system.network.size)))
+    return advance.lower(optimizer, problem, state, jnp.asarray(1)).compile().as_text()
+
+
+def operations(program):
+    """How many instructions of each kind a program has, those inside fusions too."""
+    return Counter(re.findall(r"^\s*(?:ROOT )?%?[\w.-]+ = .*?[\])}] ([a-z][\w-]*)\(", program, re.MULTILINE))
+
+
+@pytest.mark.usefixtures("double")
+def test_an_adam_step_on_poisson_has_so_many_operations():
+    """One program for all 512 sets; its parts are the collocation points, the boundary and three groups of conditions.
+    A part needs one tanh per hidden layer, however many derivatives it has."""
+    found = operations(poisson_step())
+    assert found["tanh"] <= 5 * 2
+    assert found["dot"] + found["custom-call"] <= 82  # 78 with jaxlib 0.10
+    assert found["fusion"] <= 325  # 307 with jaxlib 0.10
+    assert found["while"] == 1
+
+
+def test_a_study_compiles_once(tmp_path, compilations):
+    """Plays with other parameters, seeds and sets: the first compiles, the others find everything there."""
+    schedule, before = mt.Schedule("short", PHASES), advance._cache_size()
+    bandit = mt.Sequential(policy=mt.Random())
+    with mt.Study(tmp_path / "study.db", Decay, bandit, schedule, seed=0, solver={"hidden": HIDDEN}) as study:
+        study.play(1)
+        assert advance._cache_size() <= before + 1
+        compilations.clear()
+        study.play(5)
+        assert len({play.sets for play in study.plays}) > 1
+    assert compilations == []
+
+
+def test_other_parameters_seeds_conditions_and_weights_compile_nothing(compilations):
+    mt.solve(Decay, "u", PHASES, hidden=HIDDEN, a=1.0)
+    compilations.clear()
+    for seed, conditions in enumerate(("none", "x", "u,x", "all")):
+        mt.solve(Decay, conditions, PHASES, hidden=HIDDEN, a=0.6 + 0.2 * seed, seed=seed)
+    mt.solve(Decay, "u;x", PHASES, hidden=HIDDEN, a=1.1, lambda_boundary=7.0, lambda_interface=3.0)
+    assert compilations == []
