@@ -54,11 +54,12 @@ TARGETS = {1: ("driver", "group"), 2: ("driver", "worker", "both", "group")}
 
 
 def strike(process: subprocess.Popen[str], target: str, chance: random.Random) -> bool:
-    """Kill a part of a study; whether there was something to kill."""
+    """Kill a part of a study; whether that part was there. If not, its driver is killed instead."""
     workers = [child for child in descendants(process) if "resource_tracker" not in " ".join(child.cmdline())]
+    if target in ("worker", "both") and not workers:  # too early
+        process.kill()
+        return False
     if target in ("worker", "both"):
-        if not workers:
-            return False
         chance.choice(workers).kill()
     if target in ("driver", "both"):
         process.kill()
@@ -80,8 +81,9 @@ def siege(folder: Path, kills: int, workers: int, seed: int, environment: dict[s
         time.sleep(chance.uniform(0, 0.3) if chance.random() < 0.8 else chance.uniform(0, 4))
         left = descendants(process)
         target = chance.choice(TARGETS[workers])
-        hits[target] += strike(process, target, chance)
-        if target == "worker":  # the study survives it: let it show that, then end it
+        struck = strike(process, target, chance)
+        hits[target] += struck
+        if struck and target == "worker":  # the study survives it: let it show that, then end it
             assert process.stderr.readline()
             left = descendants(process)
             process.kill()

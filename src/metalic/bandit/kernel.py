@@ -3,13 +3,14 @@
 A context b is a point of [0, 1]^d (the bandit scales it), an arm a a 0/1 vector of length s. Any function of the arm
 is a sum of Walsh functions of the signs h = 2a - 1: a constant, one h_i per condition, one h_i h_j per pair, and so
 on. The paper's product kernel, exp(-tau1 |b - b'|^2) exp(tau2 * share of equal bits), spreads its variance over all
-orders at one fixed rate and ties all of them to one context scale, so it must see a set near a context before it
-knows anything there. `lean` adds what depends on the context alone and on the set alone. `additive` gives each order
-its own amplitude and each condition its own weight: right where the reward is a few main effects, but it has many
-hyperparameters, and on the plays measured so far it is no better than the paper's. All kernels here depend on two arms only through the bits in which they differ. So
-before any data all arms have the same mean and deviation, and no set is favoured for being large or small. Every
-hyperparameter is positive, with a log-normal prior; the reward is standardised, so a variance of one is the natural
-size. To add a kernel, write one class: a `name`, its `priors`, and the law `evaluate` for one pair of points.
+orders at one fixed rate and ties all of them to one context scale, so it must see a set near a context before it knows
+anything there. `lean` adds what depends on the context alone and on the set alone. `additive` gives each order its own
+amplitude and each condition its own weight: right where the reward is a few main effects, but it has many
+hyperparameters, and on the plays measured so far it is no better than the paper's. All kernels here depend on two arms
+only through the bits in which they differ. So before any data all arms have the same mean and deviation, and no set is
+favoured for being large or small. Every hyperparameter is positive, with a log-normal prior; the reward is
+standardised, so a variance of one is the natural size. To add a kernel, write one class: a `name`, its `priors`, and
+the law `evaluate` for one pair of points.
 """
 
 from abc import abstractmethod
