@@ -28,10 +28,11 @@ def main() -> None:
         with Study(path, read_only=True) as study:
             if study.settings.reward.name != "residual":
                 parser.error(f"{path} has the reward {study.settings.reward}, not residual")
+            schedule = study.settings.schedule.name
         family, rows = finished(path)
-        pools[family] += rows
+        pools[family, schedule] += rows
     found = []
-    for family, rows in pools.items():
+    for (family, schedule), rows in pools.items():
         for phase in range(len(rows[0].phases)):
             ended = [row.phases[phase] for row in rows]
             accuracy = [-np.log10(one.error) for one in ended]
@@ -39,16 +40,18 @@ def main() -> None:
                 "residual": float(spearmanr([one.reward for one in ended], accuracy).statistic),
                 "loss": float(spearmanr([-np.log10(one.loss) for one in ended], accuracy).statistic),
             }
-            found.append({"family": family, "plays": len(rows), "phase": phase + 1, "rho": rho})
+            found.append({"family": family, "schedule": schedule, "plays": len(rows), "phase": phase + 1, "rho": rho})
     lines = [
-        f"| {r['family']} | {r['plays']} | {r['phase']} | {r['rho']['residual']:.3f} | {r['rho']['loss']:.3f} |\n"
+        f"| {r['family']} | {r['schedule']} | {r['plays']} | {r['phase']} | {r['rho']['residual']:.3f} "
+        f"| {r['rho']['loss']:.3f} |\n"
         for r in found
     ]
     text = (
         "# Ranking without a reference\n\n`python -m benchmarks.rewards results/plays/*-random-*.db`\n\n"
-        "Spearman's rho with -log10 of the true error over random plays (`fast`), at the end of each phase; the reward "
+        "Spearman's rho with -log10 of the true error over random plays, at the end of each phase; the reward "
         "of a play is that of its last phase.\n\n"
-        "| family | plays | phase | reward `residual` | training loss |\n|---|---|---|---|---|\n" + "".join(lines)
+        "| family | schedule | plays | phase | reward `residual` | training loss |\n|---|---|---|---|---|---|\n"
+        + "".join(lines)
     )
     options.out.with_suffix(".md").write_text(text)
     options.out.with_suffix(".json").write_text(json.dumps(found, indent=1) + "\n")
