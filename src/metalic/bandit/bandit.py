@@ -115,7 +115,7 @@ class Bandit:
         """What follows from finished plays; reward models are fitted when they are first needed."""
         if not isinstance(history, Sequence) or not all(isinstance(play, Play) for play in history):
             raise BanditError(f"a history is a list of finished plays, not {history!r}")
-        return Learned(self, tuple(self._checked(number, play) for number, play in enumerate(history)))
+        return Learned(self, tuple(self.checked(play, number) for number, play in enumerate(history)))
 
     def arm(self, bits: Sequence[int]) -> Float[np.ndarray, "s"]:
         """A 0/1 vector, checked."""
@@ -124,7 +124,7 @@ class Bandit:
             raise BanditError(f"an arm is {self.conditions} zeros and ones, not {bits!r}")
         return np.asarray(bits, float)
 
-    def _checked(self, number: int, play: Play) -> Play:
+    def checked(self, play: Play, number: int) -> Play:
         """A finished play, of which everything that will be used is there and finite."""
         where = f"finished play {number} of the history"
         self.box.scale(play.context)

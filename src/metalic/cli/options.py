@@ -23,6 +23,9 @@ ScheduleName = Annotated[
 ]
 
 
+LONGEST_NAME = 255  # bytes
+
+
 def read_parameters(texts: list[str] | None) -> dict[str, str]:
     """['s=20'] -> {'s': '20'}; what the values may be is the family's business."""
     found: dict[str, str] = {}
@@ -41,9 +44,11 @@ def check_writable(path: Path | None) -> None:
     if path is None:
         return
     folder = path.parent
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise FileError(f"cannot write '{path}': there is no directory '{folder}'")
-    if path.is_dir():
+    if os.path.isdir(path):
         raise FileError(f"cannot write '{path}': it is a directory")
-    if not os.access(path if path.exists() else folder, os.W_OK):
+    if len(os.fsencode(path.name)) > LONGEST_NAME:
+        raise FileError(f"cannot write '{path}': a file's name has at most {LONGEST_NAME} bytes")
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
         raise FileError(f"cannot write '{path}': permission denied")

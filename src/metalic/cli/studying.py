@@ -35,7 +35,7 @@ FamilyFile = Annotated[
     str | None, typer.Option("--family", help="The family again, where the file cannot tell: file.py:MyFamily.")
 ]
 BANDITS = ("seq", "single")
-GRACE, LAST = 3.0, 1.5  # seconds after Ctrl-C until plays in flight are given up, and from then until the end
+GRACE, LAST = 2.5, 1.0  # seconds after Ctrl-C until plays in flight are given up, and from then until the end
 
 
 def play(

@@ -96,6 +96,8 @@ class Numbers(Sequence[int]):
     @classmethod
     def of(cls, numbers: Iterable[int]) -> Numbers:
         """[1, 2, 3, 7] is kept as 1-3 and 7-7."""
+        if isinstance(numbers, cls):
+            return numbers
         found: list[list[int]] = []
         for number in sorted(numbers):
             if found and number == found[-1][1] + 1:

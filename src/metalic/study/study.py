@@ -69,6 +69,7 @@ class Study:
         self.path = find_ledger(path) if read_only else a_path(path)
         self._asked: set[int] = set()
         self._last_learned: tuple[tuple[int, ...], Learned] | None = None
+        self._history: dict[int, Played] = {}
         given = (family, bandit, schedule, reward, seed, solver)
         if read_only:
             self._ledger = Ledger(self.path)
@@ -293,9 +294,15 @@ class Study:
         """What follows from these plays; kept until there are others, so that models are fitted once."""
         numbers = tuple(row.number for row in seen)
         if self._last_learned is None or self._last_learned[0] != numbers:
-            history = [_played(row, self.settings.player.phases) for row in seen]
-            self._last_learned = numbers, self.settings.player.learn(history)
+            self._last_learned = numbers, Learned(self.settings.player, tuple(map(self._experienced, seen)))
         return self._last_learned[1]
+
+    def _experienced(self, row: PlayRow) -> Played:
+        """A finished play as bandits see it. It never changes, and is made and checked once."""
+        if row.number not in self._history:
+            player = self.settings.player
+            self._history[row.number] = player.checked(_played(row, player.phases), row.number)
+        return self._history[row.number]
 
     @property
     def learned(self) -> Learned:

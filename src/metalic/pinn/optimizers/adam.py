@@ -26,11 +26,11 @@ class Adam(Optimizer):
     chunk = 250
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.rate == 0:
+        if not real(self.rate, least=0):
             raise ScheduleError(f"Adam's rate is a positive number, not {self.rate!r}")
         if self.final_rate is not None and real(self.final_rate, least=0) is None:
             raise ScheduleError(f"Adam's final rate is a number of at least 0, or None, not {self.final_rate!r}")
+        super().__post_init__()
 
     @property
     def _transform(self) -> optax.GradientTransformation:
