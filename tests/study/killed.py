@@ -1,7 +1,8 @@
-"""A study that is killed and taken up again: `python killed.py directory plays kills seed`, JSON on stdout.
+"""A study that is killed and taken up again: `python killed.py directory kills seed`, JSON on stdout.
 
 Children are forked before JAX has started (plays are pretended and sets random, so that it never does): a life costs
-milliseconds, and kills fall on every moment of it, the making of the file included.
+milliseconds, and kills fall on every moment of it, the making of the file included. How many plays fit between the
+kills is left to the machine: the study never disturbed, with which it is compared, is played to that number afterwards.
 """
 
 import json
@@ -23,6 +24,7 @@ from metalic.study import Ledger, PlayRow, Study, workers
 
 BEATS = 4  # plays that a child begins at most before it is marked for death
 LAST = 0.03  # seconds that it may live on then
+ENDLESS = 100_000  # plays, never reached
 beat, listen = os.pipe()[::-1]
 
 
@@ -47,17 +49,15 @@ def rows(path: Path) -> list[PlayRow]:
         return [row for row in ledger.plays() if row.status != "running"]
 
 
-def main(folder: Path, plays: int, wanted: int, seed: int) -> None:
+def main(folder: Path, wanted: int, seed: int) -> None:
     warnings.simplefilter("ignore")
     workers.run = audible  # type: ignore[assignment]
-    live(folder / "whole.db", plays)
-    os.read(listen, 10 * plays)
     chance, kills, before = random.Random(seed), 0, []
     path = folder / "killed.db"
-    while len(before) < plays and kills < wanted:
+    while kills < wanted:
         child = os.fork()
         if child == 0:
-            live(path, plays)
+            live(path, ENDLESS)
             os._exit(0)
         for _ in range(chance.randrange(BEATS + 1)):
             if select.select([listen], [], [], 5.0)[0]:
@@ -65,13 +65,16 @@ def main(folder: Path, plays: int, wanted: int, seed: int) -> None:
         time.sleep(chance.uniform(0, LAST))
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
-        kills += os.WIFSIGNALED(status)
+        assert os.WIFSIGNALED(status), "the child ended by itself"
+        kills += 1
         if select.select([listen], [], [], 0)[0]:
-            os.read(listen, 10 * plays)
+            os.read(listen, ENDLESS)
         now = rows(path)
         assert now[: len(before)] == before, "a finished play was lost or changed"
         before = now
+    plays = len(before) + 1  # the last life ends by itself
     live(path, plays)
+    live(folder / "whole.db", plays)
     finished, whole = rows(path), rows(folder / "whole.db")
     assert finished[: len(before)] == before
     same = all(a.same_outcome(b) for a, b in zip(finished, whole, strict=True))

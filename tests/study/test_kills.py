@@ -15,14 +15,14 @@ from metalic.study import Ledger, Study
 
 
 def test_many_kills(tmp_path: Path, environment: dict[str, str]) -> None:
-    """50 of them, over a study of 150 pretended plays."""
-    command = [sys.executable, str(HERE / "killed.py"), str(tmp_path), "150", "50", "0"]
+    """50 of them, over a study of pretended plays."""
+    command = [sys.executable, str(HERE / "killed.py"), str(tmp_path), "50", "0"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["same"]
-    assert result["plays"] == 150
     assert result["kills"] == 50
+    assert result["plays"] > 50
     assert result["files"] == ["killed.db", "whole.db"]
 
 
