@@ -37,6 +37,8 @@ def rows_of(curves: dict[str, dict[str, dict[int, np.ndarray]]]) -> list[dict]:
     for family, methods in curves.items():
         for seed in sorted(set(methods.get("random", {})) & set(methods.get("seq-ucb", {}))):
             plays = min(AT, *(len(methods[m][seed]) for m in COLOURS))
+            if plays == 0:
+                continue  # one of the studies has just begun
             sums = {m: float(methods[m][seed][:plays].sum()) for m in COLOURS}
             late = {m: float(np.median(methods[m][seed][plays // 2 : plays])) for m in COLOURS}
             rows.append({"family": family, "seed": seed, "plays": plays, "accumulated": sums, "late_median": late})

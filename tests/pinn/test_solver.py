@@ -144,7 +144,8 @@ def test_budgets_and_reports():
     solution = line(schedule=[Phase(ADAM, 260), Phase(NEWTON, 23)], progress=seen.append)
     assert [phase.iterations for phase in solution.phases] == [260, 23]
     assert [phase.stop_reason for phase in solution.phases] == ["budget used up"] * 2
-    assert [(r.phase, r.iteration) for r in seen] == [(0, 250), (0, 260), (1, 10), (1, 20), (1, 23)]
+    assert [(r.phase, r.iteration) for r in seen] == [(0, 0), (0, 250), (0, 260), (1, 0), (1, 10), (1, 20), (1, 23)]
+    assert [r.iteration for r in seen if r.loss is None] == [0, 0]
     assert {(r.phases, r.optimizer, r.iterations) for r in seen} == {(2, "adam", 260), (2, "gauss-newton", 23)}
     assert [h[0] for phase in solution.phases for h in phase.history] == [250, 260, 10, 20, 23]
     assert seen[-1].loss == solution.loss == solution.phases[-1].history[-1][2]

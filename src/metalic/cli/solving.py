@@ -167,7 +167,7 @@ def _bar() -> Iterator[Callable[[Report], None]]:
                 total=report.iterations,
                 phase=f"{report.phase + 1}/{report.phases}",
                 optimizer=report.optimizer,
-                loss=f"{report.loss:.2e}",
+                loss="-" if report.loss is None else f"{report.loss:.2e}",
                 error="-" if report.error is None else f"{report.error:.2e}",
             )
 
@@ -181,10 +181,13 @@ class _Lines:
 
     def __init__(self) -> None:
         self.last = time.monotonic()
-        typer.echo("compiling, then training (kept for next time) ...", err=True)
 
     def __call__(self, report: Report) -> None:
         now = time.monotonic()
+        if report.loss is None:  # a phase begins, and all that was given is found to be right
+            if report.phase == 0:
+                typer.echo("compiling, then training (kept for next time) ...", err=True)
+            return
         if now - self.last < self.interval and report.iteration < report.iterations:
             return
         self.last = now

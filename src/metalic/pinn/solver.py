@@ -37,14 +37,15 @@ Choice = Callable[[int, float | None], Any]
 
 @dataclass(frozen=True)
 class Report:
-    """What a progress callback gets after every chunk of iterations."""
+    """What a progress callback gets: when a phase begins (iteration 0, no loss yet, its program may have to be
+    compiled) and after every chunk of iterations."""
 
     phase: int
     phases: int
     optimizer: str
     iteration: int
     iterations: int
-    loss: float
+    loss: float | None
     error: float | None
     seconds: float
 
@@ -261,6 +262,7 @@ class _PhaseTrainer:
 
     def run(self, problem: Problem, theta: jax.Array) -> tuple[Problem, jax.Array, PhaseRecord]:
         optimizer, budget = self.phase.optimizer, self.phase.iterations
+        self._report(0, None, None, 0.0)
         begun = time.perf_counter()
         state = start(optimizer, problem, theta)
         jax.block_until_ready(advance(optimizer, problem, state, jnp.asarray(0)))
@@ -304,6 +306,9 @@ class _PhaseTrainer:
             values = evaluate(system.family, system.network, weights, setup.grid, centre, slope)
             error = relative_error(values, setup.reference)
         self.history.append((done, seconds, loss, error))
+        self._report(done, loss, error, seconds)
+
+    def _report(self, done: int, loss: float | None, error: float | None, seconds: float) -> None:
         if self.progress is not None:
             name, budget = self.phase.optimizer.name, self.phase.iterations
             self.progress(Report(self.number, self.phases, name, done, budget, loss, error, seconds))
