@@ -18,3 +18,9 @@ def finished(path: Path) -> tuple[str, list[PlayRow]]:
 def errors(rows: Iterable[PlayRow]) -> np.ndarray:
     """The error of each play, at its end."""
     return np.array([row.error for row in rows], dtype=float)
+
+
+def kernel(path: Path) -> str:
+    """The kernel that a study has decided with."""
+    with Study(path, read_only=True) as study:
+        return study.settings.bandit.kernel

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from benchmarks.ledgers import errors, finished
+from benchmarks.ledgers import errors, finished, kernel
 
 NAME = re.compile(r"(?P<family>.+?)-(?P<method>random|seq-ucb)-(?P<seed>\d+)$")
 COLOURS = {"random": "#D55E00", "seq-ucb": "#0072B2"}
@@ -51,8 +51,8 @@ def figure_of(curves: dict[str, dict[str, dict[int, np.ndarray]]]) -> Figure:
     for axis, family in zip(np.atleast_1d(figure.subplots(1, len(families))), families):
         for method, colour in COLOURS.items():
             for number, (seed, one) in enumerate(sorted(curves[family][method].items())):
-                label = method if number == 0 else None
-                style = ("-", "--", ":")[seed % 3]
+                style = ("-", "--", ":")[number % 3]
+                label = f"{method}, seed {seed}"
                 axis.plot(np.arange(1, len(one[:AT]) + 1), np.cumsum(one[:AT]), style, color=colour, label=label)
         axis.set(title=family, xlabel="plays", ylabel="accumulated relative error")
         axis.legend()
@@ -66,19 +66,22 @@ def main() -> None:
     options = parser.parse_args()
     curves = read(options.folder)
     rows = rows_of(curves)
+    for row in rows:
+        row["kernel"] = kernel(options.folder / f"{row['family']}-seq-ucb-{row['seed']}.db")
     text = (
         f"# Online learning\n\n`python -m benchmarks.online {options.folder}`\n\n"
         "Accumulated relative error of the plays, random sets against the sequential bandit with UCB on the same "
         "problems (`fast`; the first five plays of the bandit are random too), and the median error of the second "
         "half of the plays.\n\n"
-        "| family | seed | plays | random | seq-ucb | ratio | median late, random | median late, seq-ucb |\n"
-        "|---|---|---|---|---|---|---|---|\n"
+        "| family | seed | kernel | plays | random | seq-ucb | ratio | median late, random | median late, seq-ucb |\n"
+        "|---|---|---|---|---|---|---|---|---|\n"
     )
     for row in rows:
         sums, late = row["accumulated"], row["late_median"]
         text += (
-            f"| {row['family']} | {row['seed']} | {row['plays']} | {sums['random']:.3g} | {sums['seq-ucb']:.3g} "
-            f"| {sums['seq-ucb'] / sums['random']:.2f} | {late['random']:.1e} | {late['seq-ucb']:.1e} |\n"
+            f"| {row['family']} | {row['seed']} | {row['kernel']} | {row['plays']} | {sums['random']:.3g} "
+            f"| {sums['seq-ucb']:.3g} | {sums['seq-ucb'] / sums['random']:.2f} "
+            f"| {late['random']:.1e} | {late['seq-ucb']:.1e} |\n"
         )
     options.out.with_suffix(".md").write_text(text)
     options.out.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")

@@ -2,9 +2,16 @@
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
+
+# What one process of a test run has compiled serves the others: workers and commands inherit this.
+if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+    PROGRAMS = tempfile.TemporaryDirectory(prefix="metalic-programs-")
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = PROGRAMS.name
+    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.5"
 
 import jax
 import pytest

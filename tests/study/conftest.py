@@ -23,10 +23,9 @@ def schedules() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """For processes of our own: compiled programs are kept from one to the next."""
-    cache = os.environ.get("METALIC_CACHE") or str(tmp_path_factory.mktemp("programs"))
-    return os.environ | {"METALIC_CACHE": cache, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+def environment() -> dict[str, str]:
+    """For processes of our own: all compiled programs are kept from one to the next, small ones too."""
+    return os.environ | {"JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
 
 
 @pytest.fixture
