@@ -37,12 +37,12 @@ class Part:
 
 
 PARTS = (
-    Part("steps", "Step times", ("--compiled", "poisson"), 420),
+    Part("steps", "Step times", ("--compiled", "poisson"), 450),
     Part("limit", "The arithmetic limit", (), 50),
-    Part("time_to_accuracy", "Time to the paper's accuracy", ("--most", "35"), 230),
-    Part("growth", "Growth", ("--seconds", "100"), 220),
-    Part("memory", "Memory, and time outside the optimizer", (), 170),
-    Part("workers", "Two workers against one", ("--plays", "5", "--repetitions", "1"), 70),
+    Part("time_to_accuracy", "Time to the paper's accuracy", ("--most", "35"), 240),
+    Part("growth", "Growth", ("--seconds", "100"), 150),
+    Part("memory", "Memory, and time outside the optimizer", (), 130),
+    Part("workers", "Two workers against one", ("--plays", "5", "--repetitions", "1"), 130),
     Part("startup", "Start", (), 35),
 )
 COMPLETE = "is complete"
