@@ -2,12 +2,15 @@
 
     python -m benchmarks.workers --out results/workers
 
-Alternates studies of random sets on Poisson (`quick`) with one and with two workers. The rate is that of finished
-plays after the first ones, which load programs. Run it on an idle machine.
+Alternates studies of random sets on Poisson (`quick`) with one and with two workers, each in a process of its own; one
+worker has one core, as `metalic play` gives it. The rate is that of finished plays after the first ones, which load
+programs. Run it on an idle machine.
 """
 
 import argparse
 import json
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -33,14 +36,22 @@ def main() -> None:
     parser.add_argument("--plays", type=int, default=12, help="plays a worker")
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--out", type=Path, default=Path("results/workers"))
+    parser.add_argument("--only", type=int, nargs=2, help="so many workers and a seed: print the plays an hour")
     options = parser.parse_args()
+    if options.only:
+        workers, seed = options.only
+        runtime.prepare(pin=workers == 1)
+        with tempfile.TemporaryDirectory() as folder:
+            print(rate(workers, options.plays * workers, seed, Path(folder)))
+        return
     rates: dict[int, list[float]] = {1: [], 2: []}
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in range(options.repetitions):
-            for workers in rates:
-                runtime.prepare(pin=False)
-                rates[workers].append(rate(workers, options.plays * workers, seed, Path(folder)))
-                print(workers, rates[workers][-1], flush=True)
+    for seed in range(options.repetitions):
+        for workers, found in rates.items():
+            words = ["--plays", str(options.plays), "--only", str(workers), str(seed)]
+            command = [sys.executable, "-m", "benchmarks.workers", *words]
+            said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            found.append(float(said.split()[-1]))
+            print(workers, found[-1], flush=True)
     ratio = median(rates[2]) / median(rates[1])
     text = (
         f"# Two workers against one\n\n`python -m benchmarks.workers`\n\nPlays an hour (Poisson, `quick`, random sets, "

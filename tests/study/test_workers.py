@@ -78,6 +78,13 @@ def test_a_family_that_workers_cannot_import(tmp_path: Path, pool: Cluster) -> N
     assert [play.attempts for play in plays] == [1] * 6
 
 
+def test_workers_keep_their_memory(pool: Cluster) -> None:
+    """No setting of Dask's makes malloc give back every array, which would cost a quarter of a play."""
+    environments = pool.client.run(lambda: dict(os.environ)).values()
+    assert len(environments) == 2
+    assert all("MALLOC_TRIM_THRESHOLD_" not in one and one["OMP_NUM_THREADS"] == "1" for one in environments)
+
+
 def test_an_existing_cluster(tmp_path: Path, pool: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     cloudpickle.register_pickle_by_value(tiny)
     monkeypatch.setattr("metalic.study.workers.run", tiny.pretend)

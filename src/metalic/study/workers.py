@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import StudyError
 from ..given import integer
+from ..runtime import THREADS
 from .play import Outcome, Task, run
 
 if TYPE_CHECKING:
@@ -130,7 +131,12 @@ def _local(count: int) -> Cluster:
     import dask
     from distributed import Client, LocalCluster
 
-    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):  # a lost worker's play is retried by us
+    settings = {
+        "distributed.scheduler.allowed-failures": 0,  # a lost worker's play is retried by us
+        # Dask's own has malloc give every array back at once; fetching memory again took a quarter of a play.
+        "distributed.nanny.pre-spawn-environ": dict.fromkeys(THREADS, "1"),
+    }
+    with dask.config.set(settings):
         cluster = LocalCluster(
             n_workers=count,
             threads_per_worker=1,
