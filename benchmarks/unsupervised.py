@@ -63,7 +63,8 @@ def main() -> None:
         rows.append(row | {"mean": mean})
         ratio = mean["residual"] / mean["error"]
         lines.append(f"| {family.name} | {mean['error']:.2e} | {mean['residual']:.2e} | {ratio:.2f} |\n")
-        command = " ".join(map(str, options.ledgers))
+        words = ("--schedule", options.schedule, "--problems", options.problems, "--plays", options.plays)
+        command = " ".join(map(str, (*words, "--out", options.out, *options.ledgers)))
         text = (
             f"# Learning without a reference\n\n`python -m benchmarks.unsupervised {command}`\n\nGeometric mean of the "
             f"true relative error on {options.problems} unseen problems (`{options.schedule}`), solved with what a "

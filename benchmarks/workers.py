@@ -54,7 +54,8 @@ def main() -> None:
             print(workers, found[-1], flush=True)
     ratio = median(rates[2]) / median(rates[1])
     text = (
-        f"# Two workers against one\n\n`python -m benchmarks.workers`\n\nPlays an hour (Poisson, `quick`, random sets, "
+        f"# Two workers against one\n\n`python -m benchmarks.workers --plays "
+        f"{options.plays} --repetitions {options.repetitions}`\n\nPlays an hour (Poisson, `quick`, random sets, "
         f"median of {options.repetitions} alternating studies of {options.plays} plays a worker): "
         f"{median(rates[1]):.0f} with one worker, {median(rates[2]):.0f} with two: **{ratio:.2f}x**.\n"
     )
