@@ -2,15 +2,15 @@
 
 r = f + noise, f ~ GP(0, k), noise ~ N(0, sigma0^2), on standardised rewards. With K = k(X, X) + sigma0^2 I = L L^T
 and z = L^-1 r, A = L^-1 k(X, x): mean A^T z, variance k(x, x) - A^T A, log marginal likelihood -|z|^2/2 - log|L| -
-n/2 log 2 pi. Data are padded to 32, 64, 128, ... points. A padded point is an identity row of K with reward 0: it
-changes none of the three (its log 2 pi / 2 is added back), so a program is compiled once per doubling and not once
-per play. Plays in flight (GP-BUCB) stand behind the finished ones: the rows of L above them do not see them, so z
-restricted to the finished rows gives the mean of the finished plays and A over all rows the deviation of both, from
-one factorisation. The hyperparameters maximise likelihood times log-normal priors. The search is a function of the
-data alone: the same quasi-random starts always, the best few of them refined by L-BFGS-B in units of the prior.
-Beyond 64 plays these searches see 64 plays, evenly spread over the history, and one more starts from their end on
-up to 512; the posterior sees all plays up to 2000. Of a longer history the model sees 2000 plays, so that a decision
-takes bounded time and memory: the last 1000, which know most, and 1000 evenly spread over those before.
+n/2 log 2 pi. Data are padded to a few fixed sizes. A padded point is an identity row of K with reward 0: it changes
+none of the three (its log 2 pi / 2 is added back), so a program is compiled once per size and not once per play. Plays
+in flight (GP-BUCB) stand behind the finished ones: the rows of L above them do not see them, so z restricted to the
+finished rows gives the mean of the finished plays and A over all rows the deviation of both, from one factorisation.
+The hyperparameters maximise likelihood times log-normal priors. The search is a function of the data alone: the same
+quasi-random starts always, the best few of them refined by L-BFGS-B in units of the prior. Beyond 64 plays these
+searches see 64 plays, evenly spread over the history, and one more starts from their end on up to 512; the posterior
+sees all plays up to 2000. Of a longer history the model sees 2000 plays, so that a decision takes bounded time and
+memory: the last 1000, which know most, and 1000 evenly spread over those before.
 """
 
 from dataclasses import dataclass, replace
@@ -28,7 +28,8 @@ from scipy.stats import norm, qmc
 
 from metalic.bandit.kernel import AnyArray, Form, Masked, Points
 
-SMALLEST = 32  # points in the smallest padded data set
+SIZES = (64, 256, 512, 1024, 2048)  # points in a padded data set: few sizes, for every program takes memory
+POSTERIOR = 256  # the smallest of them for a posterior, which is computed once and not searched over
 COARSE, FINE = 64, 512  # points that the two searches for hyperparameters see at most
 MOST = 2000  # plays that a model sees at most
 CHUNK = 1024  # arms whose posterior is computed at once
@@ -51,18 +52,18 @@ class Data(NamedTuple):
 
 
 def padded_size(n: int) -> int:
-    """The smallest of 32, 64, 128, ... that holds n points."""
-    return max(SMALLEST, 1 << max(n - 1, 0).bit_length())
+    """The smallest size that holds n points; beyond the largest (many plays in flight) a multiple of it."""
+    return next((size for size in SIZES if n <= size), -(-n // SIZES[-1]) * SIZES[-1])
 
 
 def _rows(x: np.ndarray, size: int) -> np.ndarray:
     return np.concatenate([x, np.zeros((size - len(x), *x.shape[1:]))])
 
 
-def pad(context: Contexts, arm: Arms, reward: Rewards) -> Data:
-    """Data of a fixed size; points beyond the rewards given are pending."""
+def pad(context: Contexts, arm: Arms, reward: Rewards, least: int = 0) -> Data:
+    """Data of a fixed size, at least the given one; points beyond the rewards given are pending."""
     n, done = len(context), len(reward)
-    size = padded_size(n)
+    size = padded_size(max(n, least))
     finished, present = _rows(np.ones(done), size), _rows(np.ones(n), size)
     return Data(Points(_rows(context, size), _rows(arm, size)), _rows(reward, size), finished, present)
 
@@ -74,28 +75,33 @@ def _covariance(form: Form, theta: Float[Array, "p"], data: Data) -> Float[Array
 
 
 # The likelihood's gradient is three programs and not one: inside one, XLA gives all matrices the column-major layout
-# that LAPACK wants, and the kernel's element-wise passes become slower than all the rest.
+# that LAPACK wants, and the kernel's element-wise passes become slower than all the rest. The second sees rewards
+# and masks and not the points, so that models of different contexts share it.
 covariance = jax.jit(_covariance, static_argnums=0)
 
 
-def _likelihood(K: Float[Array, "N N"], data: Data) -> tuple[Float[Array, ""], Float[Array, "N"], Float[Array, "N N"]]:
+def _likelihood(
+    K: Float[Array, "N N"], reward: Float[Array, "N"], present: Float[Array, "N"]
+) -> tuple[Float[Array, ""], Float[Array, "N"], Float[Array, "N N"]]:
     """log N(reward | 0, K) without the padding's share; and K^-1 r, and the factor of K."""
     L = jnp.linalg.cholesky(K)
-    v = cho_solve((L, True), data.reward)
-    constant = 0.5 * jnp.sum(data.present) * jnp.log(2 * jnp.pi)
-    return -0.5 * jnp.dot(data.reward, v) - jnp.sum(jnp.log(jnp.diag(L))) - constant, v, L
+    v = cho_solve((L, True), reward)
+    constant = 0.5 * jnp.sum(present) * jnp.log(2 * jnp.pi)
+    return -0.5 * jnp.dot(reward, v) - jnp.sum(jnp.log(jnp.diag(L))) - constant, v, L
 
 
 @jax.jit
-def likelihood(K: Float[Array, "N N"], data: Data) -> Float[Array, ""]:
+def likelihood(K: Float[Array, "N N"], reward: Float[Array, "N"], present: Float[Array, "N"]) -> Float[Array, ""]:
     """log N(reward | 0, K), the padding left out."""
-    return _likelihood(K, data)[0]
+    return _likelihood(K, reward, present)[0]
 
 
 @jax.jit
-def likelihood_and_slope(K: Float[Array, "N N"], data: Data) -> tuple[Float[Array, ""], Float[Array, "N N"]]:
+def likelihood_and_slope(
+    K: Float[Array, "N N"], reward: Float[Array, "N"], present: Float[Array, "N"]
+) -> tuple[Float[Array, ""], Float[Array, "N N"]]:
     """The same, and its gradient with respect to K, (v v^T - K^-1) / 2 with v = K^-1 r."""
-    value, v, L = _likelihood(K, data)
+    value, v, L = _likelihood(K, reward, present)
     return value, 0.5 * (jnp.outer(v, v) - cho_solve((L, True), jnp.eye(len(L))))
 
 
@@ -106,7 +112,7 @@ def _chain(form: Form, theta: Float[Array, "p"], data: Data, slope: Float[Array,
 
 def log_marginal(form: Form, theta: Float[np.ndarray, "p"], data: Data) -> tuple[float, Float[np.ndarray, "p"]]:
     """The log marginal likelihood of the data and its gradient with respect to theta."""
-    value, slope = likelihood_and_slope(covariance(form, theta, data), data)
+    value, slope = likelihood_and_slope(covariance(form, theta, data), data.reward, data.present)
     return float(value), np.asarray(_chain(form, theta, data, slope))
 
 
@@ -134,7 +140,7 @@ def _search(form: Form, data: Data) -> Float[np.ndarray, "p"]:
     """The best maximum from the fixed starts."""
 
     def loss(u: Float[np.ndarray, "p"]) -> float:
-        value = float(likelihood(covariance(form, form.center + form.spread * u, data), data))
+        value = float(likelihood(covariance(form, form.center + form.spread * u, data), data.reward, data.present))
         return 0.5 * float(u @ u) - value if np.isfinite(value) else np.inf
 
     starts = sorted(_starts(len(form.center)), key=loss)[:REFINED]
@@ -258,7 +264,7 @@ class GP:
     @cached_property
     def data(self) -> Data:
         center, scale = self._standard
-        return pad(self.context, self.arm, (self.reward - center) / scale)
+        return pad(self.context, self.arm, (self.reward - center) / scale, least=POSTERIOR)
 
     @cached_property
     def _factor(self) -> Factor:
@@ -269,7 +275,7 @@ class GP:
         n, (center, scale) = len(self.reward), self._standard
         data = pad(self.context[:n], self.arm[:n], (self.reward - center) / scale)
         with jax.enable_x64(True):
-            return float(likelihood(covariance(self.form, self.theta, data), data))
+            return float(likelihood(covariance(self.form, self.theta, data), data.reward, data.present))
 
     def with_pending(self, context: Contexts, arm: Arms) -> "GP":
         """The same model with plays in flight."""
