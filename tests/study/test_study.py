@@ -156,7 +156,7 @@ def test_settings_are_found_in_the_file(tmp_path: Path) -> None:
         ({"schedule": [mt.Phase(mt.Adam(), 3, conditions="u")]}, "fixes the conditions"),
         ({"bandit": mt.Sequential(kernel="nice")}, "nice"),
         ({"start_from": "nothing.db"}, "there is no ledger"),
-        ({"start_from": "poisson"}, "no ready-made ledger"),
+        ({"start_from": "heat"}, "no ready-made ledger"),
     ],
 )
 def test_bad_settings_leave_no_file(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:

@@ -63,7 +63,7 @@ def test_bad_input_is_one_line_and_exit_code_2(metalic: Command, ledger: Path, t
         (("recommend", "a.db", "-p", "a=1"), "is of your family 'tiny'"),
         (("play", "a.db", "--plays", 1), "Give it: --family FILE.py:CLASS"),
         (("recommend", "a.db", "--family", FAMILY, "-p", "a=1"), "no finished plays"),
-        (("recommend", "poisson", "-p", "s=17"), "no ready-made ledger"),
+        (("recommend", "heat", "-p", "kappa=1"), "no ready-made ledger"),
         (("show", "none.db"), "there is no ledger"),
         (("export", "a.db", "out.xls"), ".csv, .json, .parquet"),
     ):

@@ -28,7 +28,8 @@ def solve(
         typer.Option(
             "--conditions",
             "-c",
-            help="Names 'u,c', an index, 'all', 'none'; 'u,c;u' one set per phase; study.db: as it advises.",
+            help="Names 'u,c', an index, 'all', 'none'; 'u,c;u' one set per phase; study.db: as it advises; "
+            "the family's name: as the ready-made ledger advises.",
         ),
     ] = None,
     schedule: ScheduleName = "fast",
@@ -65,7 +66,7 @@ def solve(
     if plot is not None:
         _check_picture(plot)
     chosen: Any = conditions
-    if conditions is not None and conditions.endswith(".db"):
+    if conditions is not None and (conditions.endswith(".db") or conditions == found.name):
         chosen = recommended(conditions, found, values, schedule, extrapolate)
     with progress_display(quiet) as show:
         solution = run(

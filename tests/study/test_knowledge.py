@@ -1,0 +1,57 @@
+"""The ledgers that are shipped inside the package."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import metalic as mt
+from metalic.cli.studying import recommended
+from metalic.families import find_family
+from metalic.study import Study
+from metalic.study.knowledge import shipped
+
+RESULTS = Path(__file__).parents[2] / "results" / "plays"
+NAMES = sorted(shipped())
+
+
+def test_which_there_are() -> None:
+    assert NAMES == ["poisson"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_the_whole_study_of_the_results(name: str) -> None:
+    assert shipped()[name].read_bytes() == (RESULTS / f"{name}-seq-ucb-1.db").read_bytes()
+    with Study(name, read_only=True) as study:
+        assert study.family.name == name
+        assert study.settings.schedule.name == "fast"
+        assert len(study.plays) == 200
+        assert {play.status for play in study.plays} <= {"done", "diverged"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_advises(name: str) -> None:
+    family = find_family(name)
+    middle = {parameter: sum(ends) / 2 for parameter, ends in family.parameters.items()}
+    advice = recommended(name, family, {key: str(value) for key, value in middle.items()}, "fast", False)
+    assert len(advice.conditions) == 2
+    assert advice.conditions[-1], "a last phase without any condition leaves the subdomains apart"
+    with Study(name, read_only=True) as study:
+        unlearned = [play.error for play in study.plays[:10] if play.error is not None]
+    assert advice.expected is not None
+    assert advice.expected < np.median(unlearned)
+
+
+def test_a_study_starts_from_it(tmp_path: Path) -> None:
+    with Study(tmp_path / "new.db", "poisson", start_from="poisson", seed=5) as study:
+        ours = study.recommend(s=17)
+        assert study.plays == []
+    with Study("poisson", read_only=True) as study:
+        theirs = study.recommend(s=17)
+    assert (ours.plays, ours.conditions, ours.expected) == (200, theirs.conditions, theirs.expected)
+
+
+def test_its_name_is_never_a_ledger_to_write_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(mt.MetalicError, match="say which family"):
+        Study("poisson")
