@@ -3,8 +3,9 @@
     python -m benchmarks.bench --out results/bench
 
 A part that takes longer than its share is ended; what it has written by then counts, and the table says so. On a new
-machine compilation uses up much of the time; it is kept, so that a second run has more. Parts run alone too, with more
-families, sizes and repetitions: `python -m benchmarks.steps --help`. Run it on an idle machine.
+machine compilation uses up much of the time; it is kept, so that a second run has more. `--parts memory workers`
+measures these anew and leaves the others as they are in the file: every figure is a ratio within its part. Parts run
+alone too, with more families, sizes and repetitions: `python -m benchmarks.steps --help`. Run it on an idle machine.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import tempfile
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +43,8 @@ PARTS = (
     Part("limit", "The arithmetic limit", (), 50),
     Part("time_to_accuracy", "Time to the paper's accuracy", ("--most", "35"), 240),
     Part("growth", "Growth", ("--seconds", "100"), 150),
-    Part("memory", "Memory, and time outside the optimizer", (), 130),
-    Part("workers", "Two workers against one", ("--plays", "5", "--repetitions", "1"), 130),
+    Part("memory", "Memory, and time outside the optimizer", (), 170),
+    Part("workers", "Two workers against one", ("--plays", "5", "--repetitions", "1"), 90),
     Part("startup", "Start", (), 35),
 )
 COMPLETE = "is complete"
@@ -60,6 +62,7 @@ def run(part: Part, folder: Path) -> dict[str, Any]:
         "text": out.with_suffix(".md").read_text().split("\n", 2)[2] if there else "",
         "ended": ended,
         "seconds": time.perf_counter() - begun,
+        "date": date.today().isoformat(),
     }
 
 
@@ -99,23 +102,29 @@ def table(results: dict[str, dict[str, Any]]) -> str:
         if part.name in results:
             one = results[part.name]
             note = "" if one["ended"] == COMPLETE else f"*This part {one['ended']}.*\n\n"
+            note += f"Measured on {one['date']}.\n\n" if "date" in one else ""
             text += f"\n## {part.title}\n\n{note}{one['text'].strip()}\n"
     return text
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", nargs="+", default=[part.name for part in PARTS], help="some of them only")
+    names = [part.name for part in PARTS]
+    parser.add_argument(
+        "--parts", nargs="+", choices=names, default=names, help="only these; the others stay as the file has them"
+    )
     parser.add_argument("--out", type=Path, default=Path("results/bench"))
     options = parser.parse_args()
-    results: dict[str, dict[str, Any]] = {}
+    file = options.out.with_suffix(".json")
+    again = len(options.parts) < len(names) and file.exists()
+    results: dict[str, dict[str, Any]] = json.loads(file.read_text())["parts"] if again else {}
     with tempfile.TemporaryDirectory() as folder:
         for part in PARTS:
             if part.name in options.parts:
                 print(f"== {part.name}", flush=True)
                 results[part.name] = run(part, Path(folder))
                 kept = {"targets": judged(found_by(results)), "parts": results}
-                options.out.with_suffix(".json").write_text(json.dumps(kept, indent=1) + "\n")
+                file.write_text(json.dumps(kept, indent=1) + "\n")
                 options.out.with_suffix(".md").write_text(table(results))
     print(table(results))
 

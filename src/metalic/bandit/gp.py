@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-import tinygp
-from jax.scipy.linalg import cho_solve
+from jax.scipy.linalg import cho_solve, solve_triangular
 from jaxtyping import Array, Float
 from scipy.optimize import OptimizeResult, minimize
 from scipy.stats import norm, qmc
@@ -69,9 +68,8 @@ def pad(context: Contexts, arm: Arms, reward: Rewards, least: int = 0) -> Data:
 
 
 def _covariance(form: Form, theta: Float[Array, "p"], data: Data) -> Float[Array, "N N"]:
-    kernel, noise = form.build(theta)
     points: Any = (data.points, data.present)
-    return Masked(kernel)(points, points) + jnp.diag(jnp.where(data.present > 0, noise, 1.0))
+    return Masked(form.build(theta))(points, points) + jnp.diag(jnp.where(data.present > 0, form.noise(theta), 1.0))
 
 
 # The likelihood's gradient is three programs and not one: inside one, XLA gives all matrices the column-major layout
@@ -160,20 +158,31 @@ def fit(form: Form, context: Contexts, arm: Arms, reward: Rewards) -> Float[np.n
     return form.center + form.spread * u
 
 
-class Factor(NamedTuple):
-    """What a posterior needs of the data: the process with its factor L, and z = L^-1 r on the finished rows."""
+class Posterior(NamedTuple):
+    """What predictions need: hyperparameters, data, the factor L of K, and z = L^-1 r on the finished rows."""
 
-    process: tinygp.GaussianProcess
+    theta: Float[AnyArray, "p"]
+    data: Data
+    L: Float[Array, "N N"]
     z: Float[Array, "N"]
 
 
-@partial(jax.jit, static_argnums=0)
-def _factor(form: Form, theta: Float[Array, "p"], data: Data) -> Factor:
-    kernel, noise = form.build(theta)
-    diagonal = jnp.where(data.present > 0, noise, 1.0)
-    points: Any = (data.points, data.present)
-    process = tinygp.GaussianProcess(Masked(kernel), points, diag=diagonal)
-    return Factor(process, process.solver.solve_triangular(jnp.asarray(data.reward)) * data.finished)
+@jax.jit
+def _factor(
+    K: Float[Array, "N N"], reward: Float[Array, "N"], finished: Float[Array, "N"]
+) -> tuple[Float[Array, "N N"], Float[Array, "N"]]:
+    L = jnp.linalg.cholesky(K)
+    return L, solve_triangular(L, reward, lower=True) * finished
+
+
+def condition(form: Form, theta: Float[np.ndarray, "p"], data: Data) -> Posterior:
+    """The process given the data. (K comes from the program that the search for theta has compiled already.)"""
+    return Posterior(theta, data, *_factor(covariance(form, theta, data), data.reward, data.finished))
+
+
+def _seen(given: Posterior) -> Any:
+    """The data, as points of a masked kernel."""
+    return given.data.points, given.data.present
 
 
 def _at(context: Float[Array, "d"], arms: Float[Array, "m s"]) -> Any:
@@ -182,47 +191,52 @@ def _at(context: Float[Array, "d"], arms: Float[Array, "m s"]) -> Any:
     return Points(jnp.broadcast_to(context, (m, len(context))), arms), jnp.ones(m)
 
 
-@jax.jit
+@partial(jax.jit, static_argnums=0)
 def _marginals(
-    factor: Factor, context: Float[Array, "d"], arms: Float[Array, "m s"]
+    form: Form, given: Posterior, context: Float[Array, "d"], arms: Float[Array, "m s"]
 ) -> tuple[Float[Array, "m"], Float[Array, "m"]]:
-    process, points = factor.process, _at(context, arms)
-    A = process.solver.solve_triangular(process.kernel(process.X, points))
-    variance = process.kernel(points) - jnp.sum(A**2, axis=0)
-    return A.T @ factor.z, jnp.sqrt(jnp.maximum(variance, 0.0))
+    kernel, points = Masked(form.build(given.theta)), _at(context, arms)
+    A = solve_triangular(given.L, kernel(_seen(given), points), lower=True)
+    variance = kernel(points) - jnp.sum(A**2, axis=0)
+    return A.T @ given.z, jnp.sqrt(jnp.maximum(variance, 0.0))
 
 
-@jax.jit
-def _joint(factor: Factor, context: Float[Array, "d"], arms: Float[Array, "m s"]) -> Float[Array, "m m"]:
-    process, points = factor.process, _at(context, arms)
-    A = process.solver.solve_triangular(process.kernel(process.X, points))
-    return process.kernel(points, points) - A.T @ A
+@partial(jax.jit, static_argnums=0)
+def _joint(form: Form, given: Posterior, context: Float[Array, "d"], arms: Float[Array, "m s"]) -> Float[Array, "m m"]:
+    kernel, points = Masked(form.build(given.theta)), _at(context, arms)
+    A = solve_triangular(given.L, kernel(_seen(given), points), lower=True)
+    return kernel(points, points) - A.T @ A
 
 
-@jax.jit
+@partial(jax.jit, static_argnums=0)
 def _cross(
-    factor: Factor, context: Float[Array, "d"], arms: Float[Array, "m s"], weights: Float[Array, "m q"]
+    form: Form,
+    given: Posterior,
+    context: Float[Array, "d"],
+    arms: Float[Array, "m s"],
+    weights: Float[Array, "m q"],
 ) -> Float[Array, "N q"]:
-    return factor.process.kernel(factor.process.X, _at(context, arms)) @ weights
+    return Masked(form.build(given.theta))(_seen(given), _at(context, arms)) @ weights
 
 
-@jax.jit
+@partial(jax.jit, static_argnums=0)
 def _own(
-    factor: Factor,
+    form: Form,
+    theta: Float[Array, "p"],
     context: Float[Array, "d"],
     rows: tuple[Float[Array, "m s"], Float[Array, "m q"]],
     columns: tuple[Float[Array, "m s"], Float[Array, "m q"]],
 ) -> Float[Array, "q q"]:
-    K = factor.process.kernel(_at(context, rows[0]), _at(context, columns[0]))
+    K = Masked(form.build(theta))(_at(context, rows[0]), _at(context, columns[0]))
     return rows[1].T @ K @ columns[1]
 
 
 @jax.jit
 def _contrast(
-    factor: Factor, cross: Float[Array, "N q"], own: Float[Array, "q q"]
+    L: Float[Array, "N N"], z: Float[Array, "N"], cross: Float[Array, "N q"], own: Float[Array, "q q"]
 ) -> tuple[Float[Array, "q"], Float[Array, "q q"]]:
-    A = factor.process.solver.solve_triangular(cross)
-    return A.T @ factor.z, own - A.T @ A
+    A = solve_triangular(L, cross, lower=True)
+    return A.T @ z, own - A.T @ A
 
 
 def _chunks(*arrays: np.ndarray) -> list[tuple[np.ndarray, ...]]:
@@ -267,8 +281,8 @@ class GP:
         return pad(self.context, self.arm, (self.reward - center) / scale, least=POSTERIOR)
 
     @cached_property
-    def _factor(self) -> Factor:
-        return _factor(self.form, self.theta, self.data)
+    def _posterior(self) -> Posterior:
+        return condition(self.form, self.theta, self.data)
 
     def log_marginal_likelihood(self) -> float:
         """Of the finished plays' standardised rewards."""
@@ -290,14 +304,14 @@ class GP:
         """Posterior mean and deviation of the reward (without noise) of many arms in one context."""
         center, scale = self._standard
         with jax.enable_x64(True):
-            parts = [_marginals(self._factor, context, chunk) for (chunk,) in _chunks(arms)]
+            parts = [_marginals(self.form, self._posterior, context, chunk) for (chunk,) in _chunks(arms)]
         mean, std = (np.concatenate([np.asarray(part[i]) for part in parts]) for i in (0, 1))
         return center + scale * mean, scale * std
 
     def covariance(self, context: Float[np.ndarray, "d"], arms: Float[np.ndarray, "m s"]) -> Float[np.ndarray, "m m"]:
         """Posterior covariance of the rewards of many arms in one context, all at once."""
         with jax.enable_x64(True):
-            return self._standard[1] ** 2 * np.asarray(_joint(self._factor, context, arms))
+            return self._standard[1] ** 2 * np.asarray(_joint(self.form, self._posterior, context, arms))
 
     def contrast(
         self,
@@ -309,9 +323,10 @@ class GP:
         center, scale = self._standard
         chunks = _chunks(arms, weights)
         with jax.enable_x64(True):
-            cross = sum(np.asarray(_cross(self._factor, context, *chunk)) for chunk in chunks)
-            own = sum(np.asarray(_own(self._factor, context, rows, cols)) for rows in chunks for cols in chunks)
-            mean, cov = _contrast(self._factor, cross, own)
+            given, form = self._posterior, self.form
+            cross = sum(np.asarray(_cross(form, given, context, *chunk)) for chunk in chunks)
+            own = sum(np.asarray(_own(form, given.theta, context, rows, cols)) for rows in chunks for cols in chunks)
+            mean, cov = _contrast(given.L, given.z, cross, own)
         return center * weights.sum(axis=0) + scale * np.asarray(mean), scale**2 * np.asarray(cov)
 
 

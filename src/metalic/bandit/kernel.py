@@ -212,8 +212,10 @@ class Form:
             for (name, prior), end in zip(self.priors.items(), ends, strict=True)
         }
 
-    def build(self, theta: Float[AnyArray, "p"]) -> tuple[RewardKernel, Float[Array, ""]]:
-        """The kernel, and the noise variance sigma0^2."""
-        values = self.values(theta)
-        noise = values.pop(NOISE)[0] ** 2
-        return self.kernel(values), noise
+    def build(self, theta: Float[AnyArray, "p"]) -> RewardKernel:
+        """The kernel."""
+        return self.kernel({name: value for name, value in self.values(theta).items() if name != NOISE})
+
+    def noise(self, theta: Float[AnyArray, "p"]) -> Float[Array, ""]:
+        """The noise variance sigma0^2."""
+        return self.values(theta)[NOISE][0] ** 2

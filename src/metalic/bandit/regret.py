@@ -84,7 +84,7 @@ def prior_covariance(
     theta = np.concatenate([np.full(p.size, np.log(chosen.get(name, p.median))) for name, p in form.priors.items()])
     points: Any = Points(np.repeat(contexts, len(arms), axis=0), np.tile(arms, (len(contexts), 1)))
     with jax.enable_x64(True):
-        K = np.array(form.build(theta)[0](points, points))
+        K = np.array(form.build(theta)(points, points))
     return K / K[0, 0]
 
 
