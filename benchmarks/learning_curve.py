@@ -26,6 +26,7 @@ def main() -> None:
     parser.add_argument("ledger", type=Path)
     parser.add_argument("--problems", type=int, default=20)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--kernels", nargs="+", choices=sorted(KERNELS), default=["paper", "lean"])
     parser.add_argument("--out", type=Path, default=Path("results/learning_curve"))
     options = parser.parse_args()
     runtime.prepare()
@@ -53,7 +54,7 @@ def main() -> None:
         return solves[key]
 
     rows = []
-    for kernel in KERNELS:
+    for kernel in options.kernels:
         for size in (size for size in options.sizes if size <= len(plays)):
             learned = bandit_of(name, kernel).learn(plays[:size])
             found = []
