@@ -58,7 +58,9 @@ class Table:
         from rich.box import SIMPLE_HEAD
         from rich.table import Table as RichTable
 
-        table = RichTable(title=self.title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+        table = RichTable(
+            title=self.title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True
+        )
         for place, name in enumerate(self.columns):
             table.add_column(name, no_wrap=place == 0)
         for row in self.texts():
