@@ -66,7 +66,7 @@ def main() -> None:
             print(rows[-1], flush=True)
     text = (
         f"# Recommendations after so many random plays: {name}\n\n`python -m benchmarks.learning_curve "
-        f"{options.ledger}`\n\nRelative error on {options.problems} unseen problems (schedule `{schedule.name}`) "
+        f"{options.ledger} --out {options.out}`\n\nRelative error on {options.problems} unseen problems (schedule `{schedule.name}`) "
         "solved with the recommended sets.\n\n| kernel | plays | geometric mean | median |\n|---|---|---|---|\n"
     )
     for row in rows:
