@@ -67,7 +67,8 @@ def main() -> None:
     text = (
         f"# Recommendations after so many random plays: {name}\n\n`python -m benchmarks.learning_curve "
         f"{options.ledger} --out {options.out}`\n\nRelative error on {options.problems} unseen problems "
-        f"(schedule `{schedule.name}`) solved with the recommended sets.\n\n| kernel | plays | geometric mean | median |\n|---|---|---|---|\n"
+        f"(schedule `{schedule.name}`) solved with the recommended sets.\n\n"
+        "| kernel | plays | geometric mean | median |\n|---|---|---|---|\n"
     )
     for row in rows:
         text += f"| {row['kernel']} | {row['plays']} | {row['geometric_mean']:.2e} | {row['median']:.2e} |\n"
