@@ -104,11 +104,14 @@ def _check_picture(path: Path) -> None:
 
 def print_solution(solution: Solution, out: Path | None, plot: Path | None) -> None:
     """A small table for people."""
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
     console = Console()
-    table = Table("phase", "optimizer", "conditions", "iterations", "seconds", "loss", "error", "stopped because")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for name in ("phase", "optimizer", "conditions", "steps", "seconds", "loss", "error", "stopped because"):
+        table.add_column(name, no_wrap=name not in ("conditions", "stopped because"), overflow="fold")
     for i, phase in enumerate(solution.phases):
         table.add_row(
             str(i + 1),
