@@ -111,7 +111,8 @@ def print_solution(solution: Solution, out: Path | None, plot: Path | None) -> N
     console = Console()
     table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for name in ("phase", "optimizer", "conditions", "steps", "seconds", "loss", "error", "stopped because"):
-        table.add_column(name, no_wrap=name not in ("conditions", "stopped because"), overflow="fold")
+        wraps = name in ("conditions", "stopped because")
+        table.add_column(name, no_wrap=not wraps, overflow="fold", min_width=10 if wraps else None)
     for i, phase in enumerate(solution.phases):
         table.add_row(
             str(i + 1),
