@@ -16,7 +16,7 @@ NAMES = sorted(shipped())
 
 
 def test_which_there_are() -> None:
-    assert NAMES == ["advection", "poisson"]
+    assert NAMES == ["advection", "burgers", "poisson"]
 
 
 @pytest.mark.parametrize("name", NAMES)
