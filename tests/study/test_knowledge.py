@@ -15,8 +15,8 @@ RESULTS = Path(__file__).parents[2] / "results" / "plays"
 NAMES = sorted(shipped())
 
 
-def test_which_there_are() -> None:
-    assert NAMES == ["advection", "burgers", "poisson"]
+def test_there_is_one_for_each_family_of_the_paper() -> None:
+    assert NAMES == ["advection", "burgers", "poisson", "reaction"]
 
 
 @pytest.mark.parametrize("name", NAMES)
