@@ -34,7 +34,8 @@ def main() -> None:
         data[family] = [one.to_dict() for one in summaries]
         parts.append(summary_table(summaries, test.settings).to_markdown())
         groups = {one.title: list(test.measures(one.method).values()) for one in summaries}
-        methods_figure(groups).savefig(options.out.with_name(f"{options.out.name}_{family}.png"), dpi=120)
+        if len(groups) > 1:
+            methods_figure(groups).savefig(options.out.with_name(f"{options.out.name}_{family}.png"), dpi=120)
         for one in summaries:
             name = "Seq-UCB" if one.method == "learned" else one.title
             paper = OFFLINE.get(name, {}).get(family)
