@@ -2,8 +2,11 @@
 
 import csv
 import json
+import math
 import re
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -149,6 +152,36 @@ def test_ledgers_that_exist_are_read_and_not_written(out: Path, tmp_path: Path) 
     reproduce("offline", tmp_path, scale="small", ledgers=out)
     assert not list(tmp_path.rglob("*.db"))
     assert {path: path.read_bytes() for path in out.rglob("*.db")} == before
+
+
+def test_what_is_missing_is_left_out_if_nothing_may_be_run(out: Path, tmp_path: Path) -> None:
+    part, made = tmp_path / "part", tmp_path / "made"
+    part.mkdir()
+    for name in ("poisson-seq-ucb-0.db", "poisson-random-single-0.db"):
+        shutil.copy(out / "ledgers" / name, part / name)
+    nothing: dict[str, Any] = {"scale": "small", "ledgers": part, "run": False}
+    online = reproduce("online", made, **nothing).table
+    whole = reproduce("online", out, scale="small").table
+    rows = {row[1]: row for row in online.rows}
+    assert set(rows) == {"Seq-UCB", "Random-Single"}
+    assert {row[1]: row[:6] for row in whole.rows if row[1] in rows} == {name: row[:6] for name, row in rows.items()}
+    assert math.isnan(rows["Seq-UCB"][6])  # there is no random study to compare with
+    offline = {row[0]: row[1] for row in reproduce("offline", made, **nothing).table.rows}
+    assert [name for name, cell in offline.items() if cell is not None] == ["Random-Single"]
+    assert "was not run" in (made / "offline.md").read_text()
+    for item in ("analysis", "pointwise", "sampling", "combinations"):
+        with pytest.raises(StudyError, match="nothing may be run"):
+            reproduce(item, made, **nothing)
+    assert not list(made.rglob("*.db"))
+    nothing["ledgers"] = out
+    for item in ("offline", "analysis", "sampling", "combinations"):
+        there = reproduce(item, tmp_path / "all", **nothing).table
+        assert there == reproduce(item, out, scale="small").table
+    with pytest.raises(StudyError, match="no solutions in"):
+        reproduce("pointwise", tmp_path / "all", **nothing)
+    assert (
+        reproduce("pointwise", out, scale="small", run=False).table == reproduce("pointwise", out, scale="small").table
+    )
 
 
 def test_the_preliminary_schedule_is_the_papers() -> None:

@@ -100,6 +100,7 @@ def reproduce(
     ] = None,
     family: Annotated[list[str] | None, typer.Option("--family", help="Only this one; may be repeated.")] = None,
     schedule: Annotated[str | None, typer.Option(help="Of studies and tests; `fast` unless given.")] = None,
+    run: Annotated[bool, typer.Option("--run/--no-run", help="Run what is missing, or leave it out.")] = True,
     workers: Workers = "1",
     quiet: Quiet = False,
     as_json: Json = False,
@@ -121,7 +122,7 @@ def reproduce(
         with trial_display(quiet) as show:
             yield show
 
-    options: dict[str, Any] = {"scale": scale, "ledgers": ledgers, "families": family, "schedule": schedule}
+    options: dict[str, Any] = {"scale": scale, "ledgers": ledgers, "families": family, "schedule": schedule, "run": run}
     with warnings_as_lines():
         made = interruptible(lambda: make(item, out, workers=pool, progress=display, **options), out)
     if as_json:

@@ -10,7 +10,8 @@
 
 Every item leaves a figure (PDF and PNG), its numbers (csv) and a table beside the paper's (Markdown). Ledgers that
 exist are read; what is missing is run and kept in the output directory, so that the same command goes on where it was
-stopped. `small` runs everything in seconds, with tiny networks: it shows that the machinery works, and nothing else.
+stopped, or, if asked for, left out: a campaign can be looked at before it has ended. `small` runs everything in
+seconds, with tiny networks: it shows that the machinery works, and nothing else.
 """
 
 from __future__ import annotations
@@ -47,13 +48,15 @@ def reproduce(
     families: Sequence[str] | None = None,
     schedule: Any = None,
     workers: int | str | Any = 1,
+    run: bool = True,
     progress: Callable[[str], Any] | None = None,
 ) -> Made:
     """Make one item in the directory `out`. `ledgers`: a directory of ledgers and offline tests to read; `families`:
-    only these; `schedule`: another than the scale's; `progress(text)` gives a `progress` for each run."""
+    only these; `schedule`: another than the scale's; `run=False`: only from what there is; `progress(text)` gives a
+    `progress` for each run."""
     if item not in ITEMS:
         raise StudyError(f"nothing to reproduce is called '{item}': choose one of {', '.join(ITEMS)}")
     if scale not in SCALES:
         raise StudyError(f"no scale '{scale}': allowed are {', '.join(SCALES)}")
-    shop = Workshop(Path(out), SCALES[scale], ledgers, families, schedule, workers, progress)
+    shop = Workshop(Path(out), SCALES[scale], ledgers, families, schedule, workers, run, progress)
     return ITEMS[item](shop)

@@ -15,7 +15,7 @@ from ...pinn.figures import comparison_figure, error_on_plane
 from ...study import Ledger, PlayRow
 from ..baselines import METHODS, PAPER
 from ..figures import chosen_share, errors_figure, frequency_figure, methods_figure, sets_figure
-from ..offline import Planner, measure, planner, statistics
+from ..offline import OfflineTest, Planner, measure, planner, statistics
 from ..paper import OFFLINE, POINTWISE
 from ..tables import Table, text
 from .workshop import Made, Workshop
@@ -28,24 +28,32 @@ def offline(shop: Workshop) -> Made:
     """Table 1. Random baselines are read from random studies where these exist: their PDEs are as unseen as any."""
     names = list(OFFLINE)
     found = {(name, family): _measures(shop, family, name) for family in shop.families for name in names}
+    if not any(map(len, found.values())):
+        raise shop.nothing("offline tests or random studies")
     columns = ["method"] + [f"{family}{what}" for family in shop.families for what in ("", ", paper")]
     rows: list[tuple[Any, ...]] = []
     for name in names:
         cells: list[Any] = [name]
         for family in shop.families:
             mean, std, *_ = statistics(found[name, family])
-            cells += [f"{text(mean)} ± {text(std)}", OFFLINE[name].get(family)]
+            told = f"{text(mean)} ± {text(std)}" if len(found[name, family]) else None
+            cells += [told, OFFLINE[name].get(family)]
         rows.append(tuple(cells))
     table = Table("Offline: mean relative L2 error on unseen PDEs", tuple(columns), tuple(rows), (_counts(found),))
     data = []
     for (name, family), values in found.items():
+        if not len(values):
+            continue
         mean, std, median, quartiles, failures = statistics(values)
         numbers = (len(values), mean, std, median, *quartiles, failures)
         data.append((family, name, *numbers, OFFLINE[name].get(family)))
     header = ("family", "method", "pdes", "mean", "std", "median", "quartile 1", "quartile 3", "failures", "paper")
     figures = {
-        f"-{family}": methods_figure({name: found[name, family].tolist() for name in reversed(names)})
+        f"-{family}": methods_figure(
+            {name: found[name, family].tolist() for name in reversed(names) if len(found[name, family])}
+        )
         for family in shop.families
+        if any(len(found[name, family]) for name in names)
     }
     return shop.save("offline", figures, Table("", header, tuple(data)), table)
 
@@ -53,13 +61,17 @@ def offline(shop: Workshop) -> Made:
 def _measures(shop: Workshop, family: str, name: str) -> np.ndarray:
     """Errors of a method of Table 1 on a family."""
     if name in BANDITS:
-        return np.array(list(shop.test(family, name).measures("learned").values()))
+        return _of_test(shop.test(family, name), "learned")
     method = name.lower()
     if name.startswith("Random") and shop.has_study(family, name):
         rows = [row for path in shop.studies(family, name) for row in _rows(path)]
         return np.array([measure(row) for row in rows if row.status != "running"])
     wanted = [one for one in PAPER if not (one.startswith("random") and shop.has_study(family, METHODS[one].title))]
-    return np.array(list(shop.test(family, BEST, wanted).measures(method).values()))
+    return _of_test(shop.test(family, BEST, wanted), method)
+
+
+def _of_test(test: OfflineTest | None, method: str) -> np.ndarray:
+    return np.array([] if test is None else list(test.measures(method).values()))
 
 
 def _rows(path: Path) -> list[PlayRow]:
@@ -78,6 +90,8 @@ def analysis(shop: Workshop) -> Made:
     data, rows = [], []
     for family in shop.families:
         test = shop.test(family, BEST)
+        if test is None:
+            continue
         groups = {BEST: list(test.rows["learned"].values())}
         for name in ("random-seq", "random-single"):
             if name in test.rows:
@@ -93,6 +107,8 @@ def analysis(shop: Workshop) -> Made:
                     values = (one.index, ",".join(one.conditions), one.error)
                     data.append((family, name, row.parameters[parameter], phase, *values))
         rows += _chosen(family, groups[BEST], conditions)
+    if not rows:
+        raise shop.nothing(f"offline tests of {BEST}")
     header = ("family", "method", "parameter", "phase", "index", "conditions", "error")
     title = f"Analysis: how often {BEST} chose each condition"
     columns = ("family", "phase", "PDEs", "conditions, by how often they were chosen")
@@ -119,6 +135,8 @@ def pointwise(shop: Workshop) -> Made:
         if parameters is None:
             continue
         solutions = _solutions(shop, family, parameters)
+        if not solutions:
+            continue
         figures[f"-{family}"] = comparison_figure(solutions, shop.scale.map)
         where = ", ".join(f"{name} = {value:g}" for name, value in parameters.items())
         for name, solution in solutions.items():
@@ -126,6 +144,8 @@ def pointwise(shop: Workshop) -> Made:
             data += [(family, name, *map(float, point), float(value)) for point, value in zip(points, error)]
             sets = " then ".join(dict.fromkeys(",".join(one) or "none" for one in solution.conditions))
             rows.append((family, where, name, sets, solution.error, float(error.max()), float(error.mean())))
+    if not rows:
+        raise shop.nothing("solutions")
     columns = ("family", "PDE", "method", "sets", "relative L2 error", "largest error", "mean error")
     table = Table("Point-wise errors", columns, tuple(rows), ("The paper shows maps and prints no numbers.",))
     return shop.save("pointwise", figures, Table("", ("family", "method", "x", "y or t", "error"), tuple(data)), table)
@@ -133,7 +153,7 @@ def pointwise(shop: Workshop) -> Made:
 
 def _solutions(shop: Workshop, family: str, parameters: dict[str, float]) -> dict[str, Solution]:
     found = {}
-    bandits = [name for name in ("Single-UCB", BEST) if name == BEST or shop.has_study(family, name)]
+    bandits = [name for name in ("Single-UCB", BEST) if (name == BEST and shop.run) or shop.has_study(family, name)]
     for bandit in bandits:
         with shop.longest(family, bandit) as study:
             plan = planner(study, shop.schedule)
@@ -143,17 +163,21 @@ def _solutions(shop: Workshop, family: str, parameters: dict[str, float]) -> dic
                 name = f"{family}-{title.lower()}"
                 if method == "learned":  # of so many plays: a study that goes on learns something else
                     name += f"-{len(study.learned.history)}"
-                found[title] = _solution(shop, plan, name, method, parameters)
+                solution = _solution(shop, plan, name, method, parameters)
+                if solution is not None:
+                    found[title] = solution
     return found
 
 
-def _solution(shop: Workshop, plan: Planner, name: str, method: str, parameters: dict[str, float]) -> Solution:
+def _solution(shop: Workshop, plan: Planner, name: str, method: str, parameters: dict[str, float]) -> Solution | None:
     path = shop.out / "solutions" / f"{name}.npz"
     path.parent.mkdir(exist_ok=True)
     task = plan.at(METHODS[method], parameters, seed=0, number=METHODS[method].number)
     try:
         return Solution.load(path, task.family)
     except FileError:
+        if not shop.run:
+            return None
         solution, _ = task.solve()
         solution.save(path)
         return solution

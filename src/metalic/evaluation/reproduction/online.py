@@ -25,9 +25,13 @@ def online(shop: Workshop) -> Made:
             for policy in POLICIES:
                 name = f"Random-{kind}" if policy == "Random" else f"{kind}-{policy}"
                 plays = [_plays(path) for path in shop.studies(family, name)]
-                panel[name] = [accumulated(one) for one in plays]
-                data += _data(family, name, plays)
+                if plays:
+                    panel[name] = [accumulated(one) for one in plays]
+                    data += _data(family, name, plays)
             rows += _rows(family, panel)
+    curves = {title: panel for title, panel in curves.items() if panel}
+    if not curves:
+        raise shop.nothing("studies")
     columns = ("family", "method", "seeds", "plays", "accumulated error", "mean error a play", "random / method")
     notes = ("The paper shows curves and prints no numbers. Compared over as many plays as both have.",)
     table = Table("Online: accumulated error", columns, tuple(rows), notes)
@@ -50,11 +54,11 @@ def _data(family: str, name: str, runs: Sequence[Sequence[PlayRow]]) -> list[tup
 
 
 def _rows(family: str, panel: dict[str, list[np.ndarray]]) -> list[tuple[Any, ...]]:
-    (chance,) = [runs for name, runs in panel.items() if name.startswith("Random")]
+    chance = next((runs for name, runs in panel.items() if name.startswith("Random")), [])
     rows: list[tuple[Any, ...]] = []
     for name, runs in panel.items():
         length = min(len(run) for run in runs)
-        common = min(length, *(len(run) for run in chance))
+        common = min([length, *(len(run) for run in chance)]) if chance else 0
         total = float(np.mean([run[length - 1] for run in runs])) if length else np.nan
         ratio = _mean_at(chance, common) / _mean_at(runs, common) if common else np.nan
         rows.append((family, name, len(runs), length, total, total / max(length, 1), ratio))

@@ -103,9 +103,10 @@ class Workshop:
         families: Sequence[str] | None = None,
         schedule: Any = None,
         workers: int | str | Any = 1,
+        run: bool = True,
         progress: Callable[[str], Any] | None = None,
     ):
-        self.out, self.scale, self.workers, self._progress = out, scale, workers, progress
+        self.out, self.scale, self.workers, self.run, self._progress = out, scale, workers, run, progress
         self.schedule = scale.schedule if schedule is None else find_schedule(schedule)
         self.families = tuple(families or scale.families)
         unknown = [name for name in self.families if name not in BUILT_IN]
@@ -147,9 +148,9 @@ class Workshop:
 
     def studies(self, family: str, name: str) -> list[Path]:
         """Ledgers of a family and a bandit ('Seq-UCB'), a seed each; one is played, or gone on with, if there is none
-        outside the output directory."""
+        outside the output directory and something may be run."""
         found = self._found(None, family, name)
-        if any(not path.is_relative_to(self.out) for path in found):
+        if not self.run or any(not path.is_relative_to(self.out) for path in found):
             return found
         if found and _finished(found[0]) >= self.scale.plays:
             return found
@@ -173,10 +174,14 @@ class Workshop:
             for study in studies:
                 study.close()
 
-    def test(self, family: str, name: str, methods: Sequence[str] = ()) -> OfflineTest:
-        """The offline test of a bandit with these methods beside the learned choice; run if it is not there."""
-        found = [path for path in self._found(KIND, family, name) if not path.is_relative_to(self.out)]
+    def test(self, family: str, name: str, methods: Sequence[str] = ()) -> OfflineTest | None:
+        """The offline test of a bandit with these methods beside the learned choice; run if it is not there. If
+        nothing may be run, the test with the most of these methods, or None."""
         wanted = set(methods) | {"learned"}
+        if not self.run:
+            tests = map(OfflineTest.read, self._found(KIND, family, name))
+            return max(tests, key=lambda test: len(wanted & set(test.methods)), default=None)
+        found = [path for path in self._found(KIND, family, name) if not path.is_relative_to(self.out)]
         for path in found:
             test = OfflineTest.read(path)
             if wanted <= set(test.methods):
@@ -196,12 +201,22 @@ class Workshop:
                 progress=show,
             )
 
+    def nothing(self, what: str) -> StudyError:
+        """What to say when there is nothing to make an item of."""
+        places = " or ".join(f"'{place}'" for place in self._places)
+        families = ", ".join(self.families)
+        return StudyError(
+            f"no {what} in {places} ({families}; schedule '{self.schedule.name}'), and nothing may be run"
+        )
+
     def trials(self, kind: str, family: str) -> tuple[Path, bool]:
         """The file of a preliminary study, and whether it is ours to go on with or another's to read."""
         found = self._found(kind, family, schedule=self.scale.preliminary.name)
         for path in found:
-            if not path.is_relative_to(self.out):
+            if not self.run or not path.is_relative_to(self.out):
                 return path, False
+        if not self.run:
+            raise self.nothing(f"runs of the {kind} study")
         path = self.out / "trials" / f"{kind}.db"
         path.parent.mkdir(exist_ok=True)
         return path, True
@@ -236,6 +251,8 @@ class Workshop:
         told = f"\nScale `{self.scale.name}`, schedule `{self.schedule.name}`."
         if self.scale.name == "small":
             told += " Tiny networks trained for seconds: the numbers mean nothing."
+        if not self.run:
+            told += " Made from what there was; what is missing was not run."
         return told + "\n"
 
 
