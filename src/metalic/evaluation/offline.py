@@ -142,7 +142,7 @@ def measure(row: PlayRow) -> float:
 def statistics(values: Float[np.ndarray, "n"]) -> tuple[float, float, float, tuple[float, float], float]:
     """Mean, standard deviation, median, quartiles of what ended in a number, and the share of failures of all."""
     finite = values[np.isfinite(values)]
-    failures = float(np.mean(~(values < FAILURE)))
+    failures = float(np.mean(~(values < FAILURE))) if len(values) else np.nan
     if not len(finite):
         return np.nan, np.nan, np.nan, (np.nan, np.nan), failures
     low, middle, high = np.quantile(finite, (0.25, 0.5, 0.75)).tolist()
