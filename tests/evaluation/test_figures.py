@@ -31,7 +31,7 @@ ROWS = [
 
 def test_accumulated_errors_and_bands() -> None:
     assert figures.accumulated(ROWS).tolist() == pytest.approx([0.1, 0.11, 0.111, 0.111])
-    runs = [np.array([1.0, 2.0, 4.0]), np.array([3.0, 4.0])]
+    runs = [np.array([1.0, 2.0]), np.array([3.0, 4.0])]
     figure = figures.online_figure({"p, Seq": {"Seq-UCB": runs, "Random-Seq": [np.array([5.0, 9.0])]}})
     (axis,) = figure.axes
     mean, other = axis.lines
@@ -42,6 +42,9 @@ def test_accumulated_errors_and_bands() -> None:
     labels = [text.get_text() for text in axis.get_legend().get_texts()]
     assert labels == ["Seq-UCB, 2 seeds", "Random-Seq"]
     assert mean.get_linestyle() != other.get_linestyle()
+    (axis,) = figures.online_figure({"p, Seq": {"Seq-UCB": [np.array([1.0, 2.0, 4.0]), np.array([3.0, 4.0])]}}).axes
+    assert [line.get_ydata().tolist() for line in axis.lines] == [[1.0, 2.0, 4.0], [3.0, 4.0]]
+    assert len(axis.get_legend().get_texts()) == 1
 
 
 def test_labels() -> None:

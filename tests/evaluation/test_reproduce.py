@@ -2,9 +2,9 @@
 
 import csv
 import json
-import math
 import re
 import shutil
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from metalic.errors import StudyError
 from metalic.evaluation import paper
 from metalic.evaluation.reproduction import ITEMS, reproduce
 from metalic.evaluation.reproduction.workshop import SCALES, bandit_named
-from metalic.study import Ledger
+from metalic.study import Ledger, Study
 
 PLAYS = SCALES["small"].plays
 
@@ -51,7 +51,10 @@ def test_online(out: Path) -> None:
             total += float(row["error"])
             assert float(row["accumulated"]) == pytest.approx(total)
         (shown,) = [row for row in made.table.rows if row[1] == method]
-        assert shown[3:5] == (PLAYS, pytest.approx(total))
+        assert shown[3:5] == (f"{PLAYS}", pytest.approx(total))
+        assert shown[5] == pytest.approx(statistics.median(float(row["error"]) for row in mine[PLAYS // 2 :]))
+        (chance,) = [row for row in made.table.rows if row[1] == f"Random-{'Single' if 'Single' in method else 'Seq'}"]
+        assert shown[6:] == (PLAYS, pytest.approx(chance[4] / total))
     before = {path: path.read_bytes() for path in (out / "ledgers").glob("*.db")}
     assert len(before) == len(methods)
     again = reproduce("online", out, scale="small")
@@ -165,7 +168,11 @@ def test_what_is_missing_is_left_out_if_nothing_may_be_run(out: Path, tmp_path: 
     rows = {row[1]: row for row in online.rows}
     assert set(rows) == {"Seq-UCB", "Random-Single"}
     assert {row[1]: row[:6] for row in whole.rows if row[1] in rows} == {name: row[:6] for name, row in rows.items()}
-    assert math.isnan(rows["Seq-UCB"][6])  # there is no random study to compare with
+    assert rows["Seq-UCB"][6:] == (None, None)  # there is no random study to compare with
+    small = SCALES["small"]
+    with Study(part / "u.db", "poisson", None, small.schedule, reward="residual", seed=7, solver=small.solver):
+        pass
+    assert reproduce("online", made, **nothing).table == online  # no study that learns from something else
     offline = {row[0]: row[1] for row in reproduce("offline", made, **nothing).table.rows}
     assert [name for name, cell in offline.items() if cell is not None] == ["Random-Single"]
     assert "was not run" in (made / "offline.md").read_text()

@@ -74,7 +74,7 @@ def finished(plays: Sequence[PlayRow]) -> list[PlayRow]:
 
 def online_figure(curves: Mapping[str, Mapping[str, Sequence[Float[np.ndarray, "plays"]]]]) -> Figure:
     """Accumulated error against plays. `curves`: panel -> method -> a curve for every seed; with several seeds the
-    line is their mean and the band their smallest and largest, as far as all of them reach."""
+    line is their mean and the band their smallest and largest. Seeds of different lengths have a line each."""
     columns = min(len(curves), 4)
     rows = -(-len(curves) // columns)
     with style():
@@ -92,15 +92,16 @@ def online_figure(curves: Mapping[str, Mapping[str, Sequence[Float[np.ndarray, "
 
 
 def _curve(axis: Any, name: str, runs: Sequence[Float[np.ndarray, "plays"]], place: int) -> None:
-    length = min(len(run) for run in runs)
-    if not length:
-        return
-    table, plays = np.array([run[:length] for run in runs]), np.arange(1, length + 1)
     colour, line = PALETTE[place % len(PALETTE)], LINES[place % len(LINES)]
+    lines = [run for run in runs if len(run)]
+    if len({len(run) for run in lines}) == 1:
+        plays, low, high = np.arange(1, len(lines[0]) + 1), np.min(lines, axis=0), np.max(lines, axis=0)
+        axis.fill_between(plays, low, high, color=colour, alpha=0.2, linewidth=0)
+        lines = [np.mean(lines, axis=0)]
     told = name if len(runs) == 1 else f"{name}, {len(runs)} seeds"
-    axis.plot(plays, table.mean(axis=0), line, color=colour, label=told, linewidth=1.8)
-    if len(runs) > 1:
-        axis.fill_between(plays, table.min(axis=0), table.max(axis=0), color=colour, alpha=0.2, linewidth=0)
+    for number, run in enumerate(lines):
+        shown = None if number else told
+        axis.plot(np.arange(1, len(run) + 1), run, line, color=colour, label=shown, linewidth=1.8)
 
 
 def studies_online(studies: Sequence[Study]) -> Figure:

@@ -141,6 +141,7 @@ class Workshop:
             and settings["family"]["name"] == family
             and settings["schedule"]["name"] == wanted
             and (name is None or label(settings) == name)
+            and (kind is not None or _comparable(settings))
         ]
 
     def has_study(self, family: str, name: str) -> bool:
@@ -254,6 +255,11 @@ class Workshop:
         if not self.run:
             told += " Made from what there was; what is missing was not run."
         return told + "\n"
+
+
+def _comparable(settings: Mapping[str, Any]) -> bool:
+    """Whether a study learns from errors, as the paper's do; random sets learn from nothing."""
+    return settings["reward"] == "error" or settings["bandit"]["policy"]["name"] == "random"
 
 
 def _finished(path: Path) -> int:
