@@ -99,7 +99,7 @@ def test_pointwise(out: Path) -> None:
     assert len(data) == 5 * 21 * 21
     for row in made.table.rows:
         largest = max(float(one["error"]) for one in data if one["method"] == row[2])
-        assert row[5] == pytest.approx(largest)
+        assert row[5] == pytest.approx(largest, rel=1e-3)  # maps are rounded
     before = {path: path.stat().st_mtime_ns for path in (out / "solutions").iterdir()}
     assert reproduce("pointwise", out, scale="small").table == made.table
     assert {path: path.stat().st_mtime_ns for path in (out / "solutions").iterdir()} == before

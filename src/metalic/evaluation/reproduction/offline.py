@@ -141,7 +141,7 @@ def pointwise(shop: Workshop) -> Made:
         where = ", ".join(f"{name} = {value:g}" for name, value in parameters.items())
         for name, solution in solutions.items():
             points, error = error_on_plane(solution, shop.scale.map // 2 + 1)
-            data += [(family, name, *map(float, point), float(value)) for point, value in zip(points, error)]
+            data += [(family, name, *map(_short, (*point, value))) for point, value in zip(points, error)]
             sets = " then ".join(dict.fromkeys(",".join(one) or "none" for one in solution.conditions))
             rows.append((family, where, name, sets, solution.error, float(error.max()), float(error.mean())))
     if not rows:
@@ -149,6 +149,11 @@ def pointwise(shop: Workshop) -> Made:
     columns = ("family", "PDE", "method", "sets", "relative L2 error", "largest error", "mean error")
     table = Table("Point-wise errors", columns, tuple(rows), ("The paper shows maps and prints no numbers.",))
     return shop.save("pointwise", figures, Table("", ("family", "method", "x", "y or t", "error"), tuple(data)), table)
+
+
+def _short(value: float) -> float:
+    """Four figures: a map has many thousand numbers."""
+    return float(f"{value:.4g}")
 
 
 def _solutions(shop: Workshop, family: str, parameters: dict[str, float]) -> dict[str, Solution]:
