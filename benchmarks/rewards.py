@@ -1,6 +1,6 @@
 """Does the reward that needs no reference rank plays as the true error does?
 
-    python -m benchmarks.rewards results/plays/*-random-*.db --out results/rewards
+    python -m benchmarks.rewards LEDGER... --out results/rewards
 
 Reads studies that played random sets with the reward `residual` on families that have a reference, so that a row holds
 both. Spearman's rank correlation between the reward and -log10 error, and between -log10 training loss and it.
@@ -47,7 +47,7 @@ def main() -> None:
         for r in found
     ]
     text = (
-        "# Ranking without a reference\n\n`python -m benchmarks.rewards results/plays/*-random-*.db`\n\n"
+        f"# Ranking without a reference\n\n`python -m benchmarks.rewards {' '.join(map(str, options.ledgers))}`\n\n"
         "Spearman's rho with -log10 of the true error over random plays, at the end of each phase; the reward "
         "of a play is that of its last phase.\n\n"
         "| family | schedule | plays | phase | reward `residual` | training loss |\n|---|---|---|---|---|---|\n"
