@@ -269,6 +269,24 @@ def _rule(family: Family) -> list[Condition]:
     return found + [DerivativeContinuity(z, order) for order in (1, 2) for z in family.coordinates]
 
 
+def xpinn_set(catalogue: Catalogue) -> tuple[str, ...]:
+    """{uavg, rc}, or what the catalogue has of it."""
+    return catalogue.parse([name for name in ("uavg", "rc") if name in catalogue.names])
+
+
+def cpinn_set(catalogue: Catalogue) -> tuple[str, ...]:
+    """{uavg, c}; where the catalogue has no c, {uavg, u}: across a cut in time the flux is u itself."""
+    across = "c" if "c" in catalogue.names else "u"
+    return catalogue.parse([name for name in ("uavg", across) if name in catalogue.names])
+
+
+def textbook_sets(family: Family) -> list[tuple[str, ...]]:
+    """The sets that people use: the default, that of cPINN, that of XPINN, and all conditions; each once."""
+    catalogue = Catalogue(family)
+    known = [default_conditions(family), cpinn_set(catalogue), xpinn_set(catalogue), catalogue.names]
+    return list(dict.fromkeys(known))
+
+
 def default_conditions(family: Family) -> tuple[str, ...]:
     """A sensible set where the user names none: continuity of the solution and of the flux, or, without a flux, of
     the first derivatives across the interfaces."""

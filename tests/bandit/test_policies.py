@@ -7,7 +7,7 @@ import pytest
 from jaxtyping import TypeCheckError
 from scipy.stats import chisquare
 
-from metalic.bandit import POLICIES, UCB, Greedy, Policy, Random, Sequential, Settings, Single, Thompson
+from metalic.bandit import POLICIES, UCB, Bandit, Greedy, Policy, Random, Sequential, Settings, Single, Thompson
 from metalic.bandit.policies import Belief
 from metalic.errors import BanditError
 
@@ -102,6 +102,7 @@ def test_conformance(policy):
         Single(),
         Single(policy=Thompson(joint=True), kernel="paper", random_plays=0),
         Sequential(policy=UCB(c="theorem", delta=0.3), gamma=0.5, loss_context="none"),
+        Sequential(first=[3, 511, 3]),
     ],
 )
 def test_settings_survive_json(settings):
@@ -128,6 +129,10 @@ def test_defaults_are_the_papers():
         (lambda: UCB(delta=0.0), "between 0 and 1"),
         (lambda: Single(random_plays=-1), "random_plays"),
         (lambda: Sequential(gamma=float("inf")), "gamma"),
+        (lambda: Single(first="u,c"), "a list of sets"),
+        (lambda: Single(first=3), "a list of sets"),
+        (lambda: Bandit(settings=Single(first=[8]), conditions=3, low=(), high=()), "from 0 to 7, not 8"),
+        (lambda: Bandit(settings=Single(first=["u"]), conditions=3, low=(), high=()), "a study also takes names"),
         (lambda: Sequential(loss_context="square"), "loss_context"),
         (
             lambda: Policy.from_dict({"name": "ucd"}),

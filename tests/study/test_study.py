@@ -12,7 +12,8 @@ import tiny
 from tiny import RANDOM, SCHEDULE, SETTINGS, Tiny
 
 import metalic as mt
-from metalic.errors import FileError, LedgerError, ParameterError, StudyError
+from metalic.errors import ConditionError, FileError, LedgerError, ParameterError, StudyError
+from metalic.evaluation.baselines import METHODS
 from metalic.study import Study
 from metalic.study.play import Outcome, Task
 
@@ -256,6 +257,27 @@ def test_plays_in_flight_are_counted(tmp_path: Path, pretending: Any) -> None:
         again = [study.ask() for _ in range(3)]
         assert [task.first for task in again] == [task.first for task in tasks]
         assert [task.pending for task in again] == [task.pending for task in tasks]
+
+
+def test_the_first_plays_may_be_given(tmp_path: Path, pretending: Any) -> None:
+    bandit = mt.Sequential(first=["x", "textbook", "x"], random_plays=8)
+    given = [("x",), ("u",), ("u", "uavg"), ("uavg",), ("u", "uavg", "x"), ("x",)]
+    with Study(tmp_path / "a.db", Tiny, bandit, **SETTINGS) as study:
+        study.play(10)
+        plays = study.plays
+        assert [study.was_random(play) for play in plays] == [False] * 6 + [True] * 2 + [False] * 2
+        chooser = METHODS["learned"].setup(study.settings, study.learned).chooser
+        assert chooser.decide((1.0,), play=1, key=0).mean is not None  # a test begins with what was learned
+    assert [play.phases[0].conditions for play in plays[:6]] == given
+    assert [play.phases[1].conditions for play in plays[:6]] == given
+    assert [play.phases[0].mean is None for play in plays] == [True] * 8 + [False] * 2
+    with Study(tmp_path / "a.db", Tiny, bandit, **SETTINGS) as study:  # the same words mean the same settings
+        assert study.settings.bandit.first == (4, 1, 3, 2, 7, 4)
+    with pytest.raises(StudyError, match=r"bandit.first was \[4, 1, 3, 2, 7, 4\] and is now"):
+        Study(tmp_path / "a.db", Tiny, mt.Sequential(first=["x"], random_plays=8), **SETTINGS)
+    with pytest.raises(ConditionError, match="no condition 'y'"):
+        Study(tmp_path / "b.db", Tiny, mt.Sequential(first=["u,y"]), **SETTINGS)
+    assert not (tmp_path / "b.db").exists()
 
 
 def test_start_from_another_study(tmp_path: Path, pretending: Any) -> None:

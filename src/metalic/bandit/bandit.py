@@ -93,6 +93,12 @@ class Bandit:
             )
         if self.phases < 1:
             raise BanditError(f"a play has at least one phase, not {self.phases}")
+        for index in self.settings.first:
+            if integer(index) is None or index >= 2**self.conditions:
+                raise BanditError(
+                    f"a set to begin with is an index from 0 to {2**self.conditions - 1}, not {index!r}; a study also "
+                    "takes names"
+                )
         kernel_named(self.settings.kernel)
         try:
             ends = {end: tuple(map(float, getattr(self, end))) for end in ("low", "high")}
@@ -199,6 +205,9 @@ class Learned:
         policy = settings.policy if play > settings.random_plays else Random()
         self._scaled(context, phase, loss)  # a random play, too, must have a context
         arms = all_arms(self.bandit.conditions)
+        if play <= len(settings.first):
+            index = int(settings.first[play - 1])
+            return Decision(_bits(arms[index]), index, None, None)
         rng = np.random.default_rng([*(part for part in keys if part is not None), phase])
         if not policy.needs_model:
             index = policy.choose(_blank(len(arms)), play, rng)

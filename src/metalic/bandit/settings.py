@@ -6,6 +6,7 @@ target of the phase after it (paper, eq. of r_1), and every phase but the first 
 """
 
 from abc import ABC
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, final
 
@@ -18,11 +19,16 @@ LOSS_CONTEXTS = ("log", "raw", "none")
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(ABC):
-    """What both bandits share: the policy, the kernel's name, and how many uniformly random plays come first."""
+    """What both bandits share: the policy, the kernel's name, and how a study begins: the sets `first`, one a play for
+    all of its phases, then uniformly random sets up to play number `random_plays`.
+
+    A set in `first` is an index; a study takes names as well, and 'textbook' for the sets that people use.
+    """
 
     policy: Policy = field(default_factory=UCB)
     kernel: str = "lean"
     random_plays: int = 5
+    first: Sequence[Any] = ()
 
     name: ClassVar[str]
 
@@ -34,10 +40,16 @@ class Settings(ABC):
         if integer(self.random_plays) is None:
             raise BanditError(f"random_plays must be a whole number, zero or more, not {self.random_plays!r}")
         object.__setattr__(self, "random_plays", int(self.random_plays))
+        if isinstance(self.first, str) or not isinstance(self.first, Sequence):
+            raise BanditError(f"first must be a list of sets, such as ['u,c', 'all'], not {self.first!r}")
+        object.__setattr__(self, "first", tuple(self.first))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values |= {"first": list(self.first)}
+        if not self.first:  # as ledgers had it before there was such a setting
+            del values["first"]
         return {"name": self.name, **values, "policy": self.policy.to_dict()}
 
     @staticmethod

@@ -51,6 +51,10 @@ def play(
     kernel: Annotated[
         str | None, typer.Option(help="Of the reward model: lean, paper or additive. [default: lean]")
     ] = None,
+    first: Annotated[
+        list[str] | None,
+        typer.Option(help="A set to begin with, as u,c; or textbook: those that people use. May be repeated."),
+    ] = None,
     schedule: Annotated[str | None, typer.Option(help="fast, quick, accurate or paper. [default: fast]")] = None,
     reward: Annotated[str | None, typer.Option(help="error, residual or error+time:SECONDS.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Decides contexts, points and ties. [default: 0]")] = None,
@@ -74,7 +78,7 @@ def play(
     runtime.prepare(pin=pool == 1)
     from ..study import Study
 
-    chosen = None if bandit is policy is kernel is None else _read_bandit(bandit, policy, kernel)
+    chosen = None if bandit is policy is kernel is first is None else _read_bandit(bandit, policy, kernel, first)
     with warnings_as_lines(), Study(ledger, family, chosen, schedule, reward, seed, start_from=start_from) as study:
         left = plays - study.finished
         if left > 0:
@@ -222,13 +226,13 @@ def read_workers(text: str) -> int | str:
     return count
 
 
-def _read_bandit(bandit: str | None, policy: str | None, kernel: str | None) -> Settings:
+def _read_bandit(bandit: str | None, policy: str | None, kernel: str | None, first: list[str] | None) -> Settings:
     from ..bandit import Policy, Sequential, Single
 
     if bandit not in (None, *BANDITS):
         raise ParameterError(f"--bandit is one of {', '.join(BANDITS)}, not '{bandit}'")
     name = {"ts": "thompson", None: "ucb"}.get(policy, policy)
-    options: dict[str, Any] = {"policy": Policy.from_dict({"name": name})}
+    options: dict[str, Any] = {"policy": Policy.from_dict({"name": name}), "first": first or ()}
     if kernel is not None:
         options["kernel"] = kernel
     return Single(**options) if bandit == "single" else Sequential(**options)
@@ -318,7 +322,8 @@ class _Board:
         self.rows: list[tuple[str, ...]] = []
         before = [play for play in study.plays if play.taught and play.error is not None]
         self.errors = [play.error or 0.0 for play in before]
-        self.random = [play.error or 0.0 for play in before if play.phases[0].mean is None]
+        self.was_random = study.was_random
+        self.random = [play.error or 0.0 for play in before if study.was_random(play)]
 
     def __call__(self, progress: Progress) -> None:
         if progress.stopping:
@@ -331,7 +336,7 @@ class _Board:
         self.shown += 1
         if row.taught and row.error is not None:
             self.errors.append(row.error)
-            if row.phases[0].mean is None:
+            if self.was_random(row):
                 self.random.append(row.error)
         left = (time.monotonic() - self.begun) / self.shown * (progress.goal - progress.finished)
         best = _number(min(self.errors, default=None))

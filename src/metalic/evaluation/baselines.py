@@ -21,7 +21,7 @@ from typing import Any
 
 from ..bandit import Decision, Greedy, Learned, Random, Sequential, Single
 from ..bandit.settings import Settings
-from ..conditions import Catalogue
+from ..conditions import Catalogue, cpinn_set, xpinn_set
 from ..errors import StudyError
 from ..families.base import Family
 from ..families.sampling import Points
@@ -63,7 +63,7 @@ class Learnt(Method):
     """As the study recommends; later phases by the loss that is really reached."""
 
     def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
-        greedy = replace(settings.bandit, policy=Greedy(), random_plays=0)
+        greedy = replace(settings.bandit, policy=Greedy(), random_plays=0, first=())
         chooser = replace(settings.player, settings=greedy).learn(_needed(learned).history)
         return Setup(settings.family, chooser, settings.solver)
 
@@ -119,15 +119,6 @@ def _needed(learned: Learned | None) -> Learned:
     return learned
 
 
-def _cpinn(catalogue: Catalogue) -> tuple[str, ...]:
-    return _known(catalogue, "uavg", "c" if "c" in catalogue.names else "u")
-
-
-def _known(catalogue: Catalogue, *names: str) -> tuple[str, ...]:
-    """Those of the names that the family has."""
-    return catalogue.parse([name for name in names if name in catalogue.names])
-
-
 RANDOM_SEQUENTIAL = Sequential(policy=Random())
 METHODS: dict[str, Method] = {
     method.name: method
@@ -139,8 +130,8 @@ METHODS: dict[str, Method] = {
         Undivided("pinn-merge-h", "PINN-Merge-H", 4, lambda hidden: tuple(2 * width for width in hidden)),
         Undivided("pinn-merge-v", "PINN-Merge-V", 5, lambda hidden: hidden * 2),
         FixedSet("all", "all conditions", 6, lambda catalogue, _: catalogue.names),
-        FixedSet("xpinn", "XPINN (uavg, rc)", 7, lambda catalogue, _: _known(catalogue, "uavg", "rc")),
-        FixedSet("cpinn", "cPINN (uavg, c)", 8, lambda catalogue, _: _cpinn(catalogue)),
+        FixedSet("xpinn", "XPINN (uavg, rc)", 7, lambda catalogue, _: xpinn_set(catalogue)),
+        FixedSet("cpinn", "cPINN (uavg, c)", 8, lambda catalogue, _: cpinn_set(catalogue)),
         FixedSet("fixed", "best fixed set", 9, lambda catalogue, known: catalogue.parse(best_fixed(_needed(known)))),
     )
 }

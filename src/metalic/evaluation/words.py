@@ -42,7 +42,7 @@ def learned_rules(learned: Learned, boxes: Mapping[str, tuple[float, float]]) ->
 def how_it_went(study: Study) -> str:
     """The errors of random plays and of chosen ones."""
     plays = [(play, play.error) for play in finished(study.plays) if play.taught and play.error is not None]
-    random = [error for play, error in plays if play.phases[0].mean is None]
+    random = [error for play, error in plays if study.was_random(play)]
     chosen = [error for play, error in plays if play.phases[0].mean is not None]
     text = f"{len(finished(study.plays))} plays of {study.family.name}"
     if random:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..bandit import Bandit, Sequential, Settings
-from ..conditions import Catalogue
+from ..conditions import Catalogue, textbook_sets
 from ..errors import MetalicError, StudyError
 from ..families.base import Family
 from ..families.registry import BUILT_IN, find_family
@@ -23,6 +23,7 @@ from ..pinn.schedule import Phase, Schedule, find_schedule
 from .reward import Reward
 
 OPTIMIZERS: dict[str, type[Optimizer]] = {kind.name: kind for kind in (Adam, LBFGS, GaussNewton)}
+TEXTBOOK = "textbook"
 SOLVER = ("precision", "sampling", "scaling", "hidden", "points", "lambda_boundary", "lambda_interface")
 
 
@@ -43,12 +44,22 @@ class StudySettings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "catalogue", Catalogue(self.family))
+        if isinstance(self.bandit, Settings):
+            object.__setattr__(self, "bandit", dataclasses.replace(self.bandit, first=self._first()))
         object.__setattr__(self, "player", self._player())
         if integer(self.seed) is None:
             raise StudyError(f"a study's seed is an integer of at least 0, not {self.seed!r}")
         object.__setattr__(self, "seed", int(self.seed))
         if any(phase.conditions is not None for phase in self.schedule.phases):
             raise StudyError(f"schedule '{self.schedule.name}' fixes the conditions of a phase; a study chooses them")
+
+    def _first(self) -> tuple[int, ...]:
+        """The sets to begin with as indices; one that is named twice is played twice."""
+        found: list[int] = []
+        for one in self.bandit.first:
+            sets = textbook_sets(self.family) if isinstance(one, str) and one.strip() == TEXTBOOK else [one]
+            found += [self.catalogue.index(names) for names in sets]
+        return tuple(found)
 
     def _player(self) -> Bandit:
         """The bandit that plays: settings, conditions, the box of the parameters, phases."""

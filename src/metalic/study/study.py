@@ -304,6 +304,11 @@ class Study:
             self._history[row.number] = player.checked(_played(row, player.phases), row.number)
         return self._history[row.number]
 
+    def was_random(self, row: PlayRow) -> bool:
+        """Whether the sets of a play were drawn: no model chose them, and they were not given to begin with."""
+        known = (self.settings.borrowed or {}).get("plays", 0)
+        return row.phases[0].mean is None and row.number + known > len(self.settings.bandit.first)
+
     @property
     def learned(self) -> Learned:
         """The bandit with all finished plays: predictions, effects and decisions follow from it."""
