@@ -177,16 +177,16 @@ class Workshop:
 
     def test(self, family: str, name: str, methods: Sequence[str] = ()) -> OfflineTest | None:
         """The offline test of a bandit with these methods beside the learned choice; run if it is not there. If
-        nothing may be run, the test with the most of these methods, or None."""
+        nothing may be run, a test with some of these methods, or None. Of several that of the longest study."""
         wanted = set(methods) | {"learned"}
-        if not self.run:
-            tests = map(OfflineTest.read, self._found(KIND, family, name))
-            return max(tests, key=lambda test: len(wanted & set(test.methods)), default=None)
-        found = [path for path in self._found(KIND, family, name) if not path.is_relative_to(self.out)]
-        for path in found:
-            test = OfflineTest.read(path)
-            if wanted <= set(test.methods):
+        paths = [path for path in self._found(KIND, family, name) if not (self.run and path.is_relative_to(self.out))]
+        tests = list(map(OfflineTest.read, paths))
+        tests.sort(key=lambda test: (-test.settings[TRIALS]["plays"], -len(wanted & set(test.methods))))
+        for test in tests:
+            if not self.run or wanted <= set(test.methods):
                 return test
+        if not self.run:
+            return None
         path = self.out / "tests" / f"{family}-{name.lower()}.db"
         path.parent.mkdir(exist_ok=True)
         with self.longest(family, name) as study, self.progress(f"{family}, {name}: offline test") as show:
