@@ -143,6 +143,7 @@ def test_bandits(a: Any, b: Any, c: Any) -> None:
     works_or_tells(mt.Thompson, a)
     works_or_tells(mt.Single, policy=a, kernel=b, random_plays=c)
     works_or_tells(mt.Single, random_plays=a)
+    works_or_tells(mt.Single, first=a)
     works_or_tells(mt.Sequential, gamma=a, loss_context=b)
     works_or_tells(Policy.from_dict, a)
     works_or_tells(Settings.from_dict, {"name": "single", "policy": a})

@@ -23,7 +23,20 @@ def ledger(tmp_path: Path) -> Path:
 
 
 def test_play_show_recommend_export_solve(metalic: Command, tmp_path: Path) -> None:
-    options = ("--family", FAMILY, "--bandit", "single", "--policy", "ts", "--schedule", "tiny", "--seed", 2)
+    options = (
+        "--family",
+        FAMILY,
+        "--bandit",
+        "single",
+        "--policy",
+        "ts",
+        "--schedule",
+        "tiny",
+        "--seed",
+        2,
+        "--first",
+        "x",
+    )
     played = metalic("play", "t.db", *options, "--plays", 3, "--json")
     assert played.returncode == 0, played.stderr
     assert json.loads(played.stdout)["plays"] == 3
@@ -34,9 +47,12 @@ def test_play_show_recommend_export_solve(metalic: Command, tmp_path: Path) -> N
     assert (again.returncode, "has 4 plays already" in again.stderr) == (0, True)
     shown = metalic("show", "t.db", "--json")
     assert json.loads(shown.stdout)["bandit"]["policy"]["name"] == "thompson"
+    assert json.loads(shown.stdout)["bandit"]["first"] == [4]
     assert "best plays" in metalic("show", "t.db").stdout
     assert metalic("export", "t.db", "out.csv").returncode == 0
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 5
+    with Ledger(tmp_path / "t.db") as reader:
+        assert [phase.conditions for phase in reader.plays()[0].phases] == [("x",), ("x",)]
     advice = metalic("recommend", "t.db", "--family", FAMILY, "-p", "a=1", "--json")
     assert advice.returncode == 0, advice.stderr
     best = json.loads(advice.stdout)["conditions"][0]
@@ -59,6 +75,7 @@ def test_bad_input_is_one_line_and_exit_code_2(metalic: Command, ledger: Path, t
         (("play", "a.db", "--family", "poisson", "--plays", 1), "family.name was tiny and is now poisson"),
         (("play", "new.db", "--plays", 1), "say which family"),
         (("play", "new.db", "--family", "tiny", "--plays", 1), "no family 'tiny'"),
+        (("play", "new.db", "--family", FAMILY, "--first", "u,y", "--plays", 1), "no condition 'y'"),
         (("recommend", "a.db", "--family", FAMILY, "-p", "a=nan"), "not a finite number"),
         (("recommend", "a.db", "-p", "a=1"), "is of your family 'tiny'"),
         (("play", "a.db", "--plays", 1), "Give it: --family FILE.py:CLASS"),
