@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import metalic as mt
 from metalic.errors import StudyError
 from metalic.evaluation import paper
 from metalic.evaluation.reproduction import ITEMS, reproduce
@@ -170,9 +171,18 @@ def test_what_is_missing_is_left_out_if_nothing_may_be_run(out: Path, tmp_path: 
     assert {row[1]: row[:6] for row in whole.rows if row[1] in rows} == {name: row[:6] for name, row in rows.items()}
     assert rows["Seq-UCB"][6:] == (None, None)  # there is no random study to compare with
     small = SCALES["small"]
-    with Study(part / "u.db", "poisson", None, small.schedule, reward="residual", seed=7, solver=small.solver):
-        pass
-    assert reproduce("online", made, **nothing).table == online  # no study that learns from something else
+    others: list[dict[str, Any]] = [
+        {"reward": "residual"},
+        {"bandit": mt.Sequential(policy=mt.UCB(c=9.0))},
+        {"bandit": mt.Sequential(first=["all"])},
+    ]
+    for seed, other in enumerate(others, start=7):
+        options = {"schedule": small.schedule, "solver": small.solver, "seed": seed} | other
+        Study(part / f"{seed}.db", "poisson", **options).close()
+    assert reproduce("online", made, **nothing).table == online  # no study that learns otherwise than the paper's
+    Study(part / "10.db", "poisson", schedule=small.schedule, solver=small.solver, seed=10).close()
+    assert reproduce("online", made, **nothing).table != online
+    (part / "10.db").unlink()
     offline = {row[0]: row[1] for row in reproduce("offline", made, **nothing).table.rows}
     assert [name for name, cell in offline.items() if cell is not None] == ["Random-Single"]
     assert "was not run" in (made / "offline.md").read_text()

@@ -140,8 +140,7 @@ class Workshop:
             if settings.get(TRIALS, {}).get("kind") == kind
             and settings["family"]["name"] == family
             and settings["schedule"]["name"] == wanted
-            and (name is None or label(settings) == name)
-            and (kind is not None or _comparable(settings))
+            and (name is None or (label(settings) == name and _as_the_paper(settings)))
         ]
 
     def has_study(self, family: str, name: str) -> bool:
@@ -257,9 +256,14 @@ class Workshop:
         return told + "\n"
 
 
-def _comparable(settings: Mapping[str, Any]) -> bool:
-    """Whether a study learns from errors, as the paper's do; random sets learn from nothing."""
-    return settings["reward"] == "error" or settings["bandit"]["policy"]["name"] == "random"
+def _as_the_paper(settings: Mapping[str, Any]) -> bool:
+    """Whether a study, or the one that a test is of, learns as the paper's do: from errors, after random sets and with
+    the paper's constants. Random sets learn from nothing."""
+    bandit, learned_from = settings["bandit"], settings.get(TRIALS, settings)["reward"]
+    if bandit["policy"]["name"] == "random":
+        return True
+    policy = bandit_named(label(settings), 0).policy.to_dict()
+    return learned_from == "error" and bandit["policy"] == policy and not bandit.get("first")
 
 
 def _finished(path: Path) -> int:
