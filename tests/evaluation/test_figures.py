@@ -45,6 +45,10 @@ def test_accumulated_errors_and_bands() -> None:
     (axis,) = figures.online_figure({"p, Seq": {"Seq-UCB": [np.array([1.0, 2.0, 4.0]), np.array([3.0, 4.0])]}}).axes
     assert [line.get_ydata().tolist() for line in axis.lines] == [[1.0, 2.0, 4.0], [3.0, 4.0]]
     assert len(axis.get_legend().get_texts()) == 1
+    alone = {"p": {"UCB": [], "Random": [np.array([5.0, 9.0])]}, "q": {"UCB": [], "Random": []}}
+    first, second = figures.online_figure(alone).axes
+    assert first.lines[0].get_color() == other.get_color()  # the second method has the second colour
+    assert (len(second.lines), second.texts[0].get_text()) == (0, "no plays")
 
 
 def test_labels() -> None:

@@ -74,7 +74,8 @@ def finished(plays: Sequence[PlayRow]) -> list[PlayRow]:
 
 def online_figure(curves: Mapping[str, Mapping[str, Sequence[Float[np.ndarray, "plays"]]]]) -> Figure:
     """Accumulated error against plays. `curves`: panel -> method -> a curve for every seed; with several seeds the
-    line is their mean and the band their smallest and largest. Seeds of different lengths have a line each."""
+    line is their mean and the band their smallest and largest. Seeds of different lengths have a line each; a method
+    without any curve keeps its colour, and a panel without any its place."""
     columns = min(len(curves), 4)
     rows = -(-len(curves) // columns)
     with style():
@@ -85,7 +86,10 @@ def online_figure(curves: Mapping[str, Mapping[str, Sequence[Float[np.ndarray, "
                 _curve(axis, name, runs, place)
             axis.set(title=title, xlabel="plays", ylabel="accumulated error", yscale="log")
             axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-            axis.legend()
+            if axis.lines:
+                axis.legend()
+            else:
+                axis.text(0.5, 0.5, "no plays", transform=axis.transAxes, ha="center", color="0.4")
         for axis in axes[len(curves) :]:
             axis.set_visible(False)
     return figure

@@ -31,16 +31,13 @@ def online(shop: Workshop) -> Made:
             panel: dict[str, Runs] = {}
             for policy in POLICIES:
                 name = f"Random-{kind}" if policy == "Random" else f"{kind}-{policy}"
-                runs = _runs(shop.studies(family, name))
-                if runs:
-                    panel[name] = runs
-            if panel:
-                curves[f"{family}, {kind}"] = {
-                    name: [accumulated(plays) for plays in runs.values()] for name, runs in panel.items()
-                }
+                panel[name] = _runs(shop.studies(family, name))
+            curves[f"{family}, {kind}"] = {
+                name: [accumulated(plays) for plays in runs.values()] for name, runs in panel.items()
+            }
             data += [one for name, runs in panel.items() for one in _data(family, name, runs)]
             rows += _rows(family, panel)
-    if not curves:
+    if not data:
         raise shop.nothing("studies")
     notes = (
         "The paper shows curves and prints no numbers. sum: of the errors of all plays, mean over the seeds; "
@@ -74,6 +71,8 @@ def _rows(family: str, panel: Mapping[str, Runs]) -> list[tuple[Any, ...]]:
     chance = next((runs for name, runs in panel.items() if name.startswith("Random")), {})
     rows: list[tuple[Any, ...]] = []
     for name, runs in panel.items():
+        if not runs:
+            continue
         counts = [len(plays) for plays in runs.values()]
         total = float(np.mean([_total(plays) for plays in runs.values()]))
         later = [play.error for plays in runs.values() for play in plays[len(plays) // 2 :] if play.error is not None]
