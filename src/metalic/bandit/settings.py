@@ -46,10 +46,9 @@ class Settings(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        values |= {"first": list(self.first)}
-        if not self.first:  # as ledgers had it before there was such a setting
-            del values["first"]
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "first"}
+        if self.first:  # ledgers older than this setting do not have it
+            values["first"] = list(self.first)
         return {"name": self.name, **values, "policy": self.policy.to_dict()}
 
     @staticmethod
