@@ -21,15 +21,23 @@ if TYPE_CHECKING:
     from metalic.evaluation.offline import OfflineTest, Summary
 
 SHARE = {"fast": 0.1, "accurate": 0.01}  # of the paper's mean, which that of Seq-UCB shall not exceed
-SHIPPED = "Seq-UCB"
+SHIPPED, GIVEN = "Seq-UCB", ", given sets first"
 
 
-def commands(test: OfflineTest, bandit: str, summaries: list[Summary], path: Path) -> str:
+def bandit_of(settings: Mapping[str, Any]) -> str:
+    """The study's bandit, and whether it began with given sets."""
+    from metalic.evaluation.figures import label
+
+    return label(settings) + (GIVEN if settings["bandit"].get("first") else "")
+
+
+def commands(test: OfflineTest, summaries: list[Summary], path: Path) -> str:
     """What made a test: a command for each number of PDEs."""
     family, schedule, study = (test.settings[name] for name in ("family", "schedule", "trials"))
-    ledger = family["name"]
+    ledger, bandit = family["name"], bandit_of(test.settings)
     if bandit != SHIPPED:
-        ledger = f"results/plays/{family['name']}-{bandit.lower()}-{study['seed']}.db"
+        stem = bandit.replace(GIVEN, "-first").lower()
+        ledger = f"results/plays/{family['name']}-{stem}-{study['seed']}.db"
     option = "" if schedule["name"] == "fast" else f" --schedule {schedule['name']}"
     lines = []
     for pdes in sorted({one.pdes for one in summaries}, reverse=True):
@@ -40,10 +48,9 @@ def commands(test: OfflineTest, bandit: str, summaries: list[Summary], path: Pat
 
 def order(settings: Mapping[str, Any]) -> tuple[int, int, str]:
     """Of tests on the page: schedule by schedule, families as in the paper, the shipped studies first."""
-    from metalic.evaluation.figures import label
     from metalic.evaluation.paper import FAMILIES
 
-    schedule, bandit = settings["schedule"]["name"], label(settings)
+    schedule, bandit = settings["schedule"]["name"], bandit_of(settings)
     schedules = ["fast", "accurate", "paper"]
     return schedules.index(schedule), FAMILIES.index(settings["family"]["name"]), "" if bandit == SHIPPED else bandit
 
@@ -54,7 +61,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/offline"))
     options = parser.parse_args()
     runtime.prepare()
-    from metalic.evaluation.figures import label, methods_figure
+    from metalic.evaluation.figures import methods_figure
     from metalic.evaluation.offline import OfflineTest
     from metalic.evaluation.paper import OFFLINE
     from metalic.evaluation.tables import summary_table, text
@@ -64,12 +71,12 @@ def main() -> None:
     rows, parts = [], []
     for path, test in sorted(tests.items(), key=lambda item: order(item[1].settings)):
         family, schedule = test.settings["family"]["name"], test.settings["schedule"]["name"]
-        bandit, summaries = label(test.settings), test.summary()
+        bandit, summaries = bandit_of(test.settings), test.summary()
         plays = test.settings["trials"]["plays"]
         about = {"family": family, "schedule": schedule, "bandit": bandit, "plays": plays}
         data.append(about | {"methods": [one.to_dict() for one in summaries]})
         page = summary_table(summaries, test.settings).to_markdown()
-        parts.append(f"{page}\nlearned: {bandit}, {plays} plays.\n\n{commands(test, bandit, summaries, path)}")
+        parts.append(f"{page}\nlearned: {bandit}, {plays} plays.\n\n{commands(test, summaries, path)}")
         measures = {one.title: test.measures(one.method) for one in summaries}
         common = set.intersection(*(set(one) for one in measures.values()))
         groups = {title: [one[pde] for pde in sorted(common)] for title, one in measures.items()}
@@ -77,7 +84,7 @@ def main() -> None:
             methods_figure(groups).savefig(options.out.with_name(f"{options.out.name}_{path.stem}.png"), dpi=120)
         for one in summaries:
             name = bandit if one.method == "learned" else one.title
-            paper = OFFLINE.get(name, {}).get(family)
+            paper = OFFLINE.get(name.replace(GIVEN, ""), {}).get(family)
             ratio = None if paper is None else one.mean / paper
             rows.append([schedule, family, name, one.pdes, *map(text, (one.mean, one.median, paper, ratio))])
     head = ["schedule", "family", "method", "PDEs", "mean", "median", "paper's mean", "ours / paper's"]
