@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,14 +32,23 @@ def bandit_of(settings: Mapping[str, Any]) -> str:
     return label(settings) + (GIVEN if settings["bandit"].get("first") else "")
 
 
-def commands(test: OfflineTest, summaries: list[Summary], path: Path) -> str:
+def origins(plays: Path) -> dict[str, tuple[Path, str]]:
+    """Studies, with their schedules, by what tests remember of them."""
+    from metalic.evaluation.offline import experience_hash
+    from metalic.study import Study
+
+    found = {}
+    for path in sorted(plays.glob("*.db")):
+        with Study(path, read_only=True) as study:
+            found[experience_hash(study)] = path, study.settings.schedule.name
+    return found
+
+
+def commands(test: OfflineTest, summaries: list[Summary], path: Path, studies: dict[str, tuple[Path, str]]) -> str:
     """What made a test: a command for each number of PDEs."""
-    family, schedule, study = (test.settings[name] for name in ("family", "schedule", "trials"))
-    ledger, bandit = family["name"], bandit_of(test.settings)
-    if bandit != SHIPPED:
-        stem = bandit.replace(GIVEN, "-first").lower()
-        ledger = f"results/plays/{family['name']}-{stem}-{study['seed']}.db"
-    option = "" if schedule["name"] == "fast" else f" --schedule {schedule['name']}"
+    ledger, played = studies[test.settings["trials"]["hash"]]
+    schedule = test.settings["schedule"]["name"]
+    option = "" if schedule == played else f" --schedule {schedule}"
     lines = []
     for pdes in sorted({one.pdes for one in summaries}, reverse=True):
         methods = ",".join(dict.fromkeys(["learned", *(one.method for one in summaries if one.pdes == pdes)]))
@@ -58,6 +68,7 @@ def order(settings: Mapping[str, Any]) -> tuple[int, int, str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tests", type=Path, help="directory of files that `metalic test` wrote")
+    parser.add_argument("--plays", type=Path, default=Path("results/plays"), help="directory of the studies tested")
     parser.add_argument("--out", type=Path, default=Path("results/offline"))
     options = parser.parse_args()
     runtime.prepare()
@@ -66,17 +77,19 @@ def main() -> None:
     from metalic.evaluation.paper import OFFLINE
     from metalic.evaluation.tables import summary_table, text
 
+    studies = origins(options.plays)
     tests = {path: OfflineTest.read(path) for path in sorted(options.tests.glob("*.db"))}
     data: list[dict[str, Any]] = []
-    rows, parts = [], []
+    rows, parts, notes = [], [], ("",)
     for path, test in sorted(tests.items(), key=lambda item: order(item[1].settings)):
         family, schedule = test.settings["family"]["name"], test.settings["schedule"]["name"]
         bandit, summaries = bandit_of(test.settings), test.summary()
         plays = test.settings["trials"]["plays"]
         about = {"family": family, "schedule": schedule, "bandit": bandit, "plays": plays}
         data.append(about | {"methods": [one.to_dict() for one in summaries]})
-        page = summary_table(summaries, test.settings).to_markdown()
-        parts.append(f"{page}\nlearned: {bandit}, {plays} plays.\n\n{commands(test, summaries, path)}")
+        table = summary_table(summaries, test.settings)
+        table, notes = replace(table, title=f"{family}, `{schedule}`, {plays} plays of {bandit}", notes=()), table.notes
+        parts.append(f"{table.to_markdown()}\n{commands(test, summaries, path, studies)}")
         measures = {one.title: test.measures(one.method) for one in summaries}
         common = set.intersection(*(set(one) for one in measures.values()))
         groups = {title: [one[pde] for pde in sorted(common)] for title, one in measures.items()}
@@ -94,7 +107,7 @@ def main() -> None:
         f"Relative L2 error; the aim for the learned sets ({SHIPPED}) is a mean of at most {aims} of the paper's, and "
         "below every baseline. Means of different numbers of PDEs are not comparable; ratios, and the figures beside "
         "this page, are over the PDEs that both, or all, have solved.\n\n"
-        f"{markdown(head, rows)}\n" + "\n".join(parts)
+        f"{markdown(head, rows)}\nIn what follows, {notes[0]}\n\n" + "\n".join(parts)
     )
     options.out.with_suffix(".md").write_text(page)
     options.out.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n")
