@@ -74,7 +74,7 @@ def sampling(shop: Workshop) -> Made:
     table = Table(f"Preliminary study: sampling and weights, {_runs(errors)} runs a cell", tuple(columns), tuple(rows))
     labels = [f"{cell.name}, {cell.sampling}, λ = {cell.weight:g}" for cell in cells]
     figure = _bars(labels, errors, list(SAMPLING.values()))
-    return shop.save("sampling", {"": figure}, _data(cells, errors), table)
+    return shop.save("sampling", {"": figure}, _data(cells, errors), table, shop.scale.preliminary.name)
 
 
 def combinations(shop: Workshop) -> Made:
@@ -86,7 +86,7 @@ def combinations(shop: Workshop) -> Made:
     title = f"Preliminary study: sets at unit weights, {_runs(errors)} runs each"
     table = Table(title, ("model", "ours", "paper"), tuple(rows))
     figure = _bars([cell.name for cell in cells], errors, [mean for mean, _ in paper])
-    return shop.save("combinations", {"": figure}, _data(cells, errors), table)
+    return shop.save("combinations", {"": figure}, _data(cells, errors), table, shop.scale.preliminary.name)
 
 
 def _run(shop: Workshop, kind: str, cells: list[Cell]) -> list[np.ndarray]:

@@ -24,7 +24,7 @@ def regret(shop: Workshop) -> Made:
     values = zip(plays.tolist(), *(curve.tolist() for curve in means.values()), result.bound.tolist())
     with style():
         figure = regret_figure(result)
-    return shop.save("regret", {"": figure}, Table("", header, tuple(values)), table)
+    return shop.save("regret", {"": figure}, Table("", header, tuple(values)), table, schedule="")
 
 
 def _exponent(curve: np.ndarray) -> float:

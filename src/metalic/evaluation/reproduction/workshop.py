@@ -231,11 +231,14 @@ class Workshop:
 
     # ---- outputs
 
-    def save(self, name: str, figures: Mapping[str, Figure], data: Table, table: Table) -> Made:
-        """Figures as PDF and PNG, the numbers as csv, the table for people as Markdown."""
+    def save(
+        self, name: str, figures: Mapping[str, Figure], data: Table, table: Table, schedule: str | None = None
+    ) -> Made:
+        """Figures as PDF and PNG, the numbers as csv, the table for people as Markdown. `schedule`: if not the one of
+        studies and tests; empty if nothing was trained."""
         files = [path for suffix, figure in figures.items() for path in self.draw(f"{name}{suffix}", figure)]
         files.append(data.to_csv(self.out / f"{name}.csv"))
-        text = table.to_markdown() + self.provenance()
+        text = table.to_markdown() + self.provenance(self.schedule.name if schedule is None else schedule)
         files.append(write_whole(self.out / f"{name}.md", lambda file: file.write(text.encode())))
         return Made(table, files)
 
@@ -246,10 +249,10 @@ class Workshop:
             for kind, metadata in drawn.items()
         ]
 
-    def provenance(self) -> str:
+    def provenance(self, schedule: str) -> str:
         """Said under every table."""
-        told = f"\nScale `{self.scale.name}`, schedule `{self.schedule.name}`."
-        if self.scale.name == "small":
+        told = f"\nScale `{self.scale.name}`" + (f", schedule `{schedule}`." if schedule else ".")
+        if self.scale.name == "small" and schedule:
             told += " Tiny networks trained for seconds: the numbers mean nothing."
         if not self.run:
             told += " Made from what there was; what is missing was not run."
