@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.timing import markdown
 from metalic import runtime
 
 if TYPE_CHECKING:
+    from metalic.bandit import Play
     from metalic.evaluation.offline import OfflineTest, Summary
 
 SHARE = {"fast": 0.1, "accurate": 0.01}  # of the paper's mean, which that of Seq-UCB shall not exceed
@@ -32,27 +33,36 @@ def bandit_of(settings: Mapping[str, Any]) -> str:
     return label(settings) + (GIVEN if settings["bandit"].get("first") else "")
 
 
-def origins(plays: Path) -> dict[str, tuple[Path, str]]:
-    """Studies, with their schedules, by what tests remember of them."""
-    from metalic.evaluation.offline import experience_hash
+class Origin(NamedTuple):
+    """A study that may have been tested."""
+
+    path: Path
+    schedule: str
+    history: Sequence[Play]
+
+
+def origins(plays: Path) -> list[Origin]:
     from metalic.study import Study
 
-    found = {}
+    found = []
     for path in sorted(plays.glob("*.db")):
         with Study(path, read_only=True) as study:
-            found[experience_hash(study)] = path, study.settings.schedule.name
+            found.append(Origin(path, study.settings.schedule.name, study.learned.history))
     return found
 
 
-def commands(test: OfflineTest, summaries: list[Summary], path: Path, studies: dict[str, tuple[Path, str]]) -> str:
+def commands(test: OfflineTest, summaries: list[Summary], path: Path, studies: list[Origin]) -> str:
     """What made a test: a command for each number of PDEs."""
-    ledger, played = studies[test.settings["trials"]["hash"]]
-    schedule = test.settings["schedule"]["name"]
-    option = "" if schedule == played else f" --schedule {schedule}"
-    lines = []
+    from metalic.evaluation.offline import experience_hash
+
+    about, schedule = test.settings["trials"], test.settings["schedule"]["name"]
+    study = next(one for one in studies if experience_hash(one.history[: about["plays"]]) == about["hash"])
+    option = "" if schedule == study.schedule else f" --schedule {schedule}"
+    since = len(study.history) - about["plays"]
+    lines = [f"The study has played {since} more since.\n"] if since else []
     for pdes in sorted({one.pdes for one in summaries}, reverse=True):
         methods = ",".join(dict.fromkeys(["learned", *(one.method for one in summaries if one.pdes == pdes)]))
-        lines.append(f"`metalic test {ledger}{option} --pdes {pdes} --methods {methods} --out {path}`\n")
+        lines.append(f"`metalic test {study.path}{option} --pdes {pdes} --methods {methods} --out {path}`\n")
     return "\n".join(lines)
 
 

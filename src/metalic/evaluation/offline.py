@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import wilcoxon
 
-from ..bandit import Learned, Random
+from ..bandit import Learned, Play, Random
 from ..errors import StudyError
 from ..pinn.schedule import find_schedule
 from ..study import Ledger, Study
@@ -252,7 +252,7 @@ def settings_of(study: Study, plan: Planner) -> dict[str, Any]:
     about = {
         "kind": KIND,
         "plays": len(study.learned.history),
-        "hash": experience_hash(study),
+        "hash": experience_hash(study.learned.history),
         "reward": str(study.settings.reward),
         "seed": study.settings.seed,
     }
@@ -260,7 +260,7 @@ def settings_of(study: Study, plan: Planner) -> dict[str, Any]:
     return plan.settings.to_dict() | {"reward": measured, "seed": plan.seed, TRIALS: about}
 
 
-def experience_hash(study: Study) -> str:
-    """Of all that a study has learned from."""
-    rows = [(play.context, [(phase.arm, phase.reward) for phase in play.phases]) for play in study.learned.history]
+def experience_hash(history: Sequence[Play]) -> str:
+    """Of the plays that were learned from."""
+    rows = [(play.context, [(phase.arm, phase.reward) for phase in play.phases]) for play in history]
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
