@@ -2,6 +2,7 @@
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,13 +23,19 @@ def numbers(path: Path) -> list[list[str | float]]:
         return [[value(cell) for cell in row] for row in csv.reader(file)]
 
 
-@pytest.mark.parametrize(
-    ("item", "schedule"),
-    [("online", None), ("offline", None), ("analysis", None), ("combinations", None)],
-)
-def test_a_table_follows_from_the_ledgers(item: str, schedule: str | None, tmp_path: Path) -> None:
-    shown_in = SHOWN / schedule if schedule else SHOWN
-    reproduce(item, tmp_path, ledgers=RESULTS, run=False, schedule=schedule)
+PAPER: dict[str, Any] = {"schedule": "paper", "families": ["poisson"]}
+MADE = [
+    ("online", SHOWN, {}),
+    ("offline", SHOWN, {}),
+    ("analysis", SHOWN, {}),
+    ("combinations", SHOWN, {}),
+    ("offline", SHOWN / "paper", PAPER),
+]
+
+
+@pytest.mark.parametrize(("item", "shown_in", "options"), MADE)
+def test_a_table_follows_from_the_ledgers(item: str, shown_in: Path, options: dict[str, Any], tmp_path: Path) -> None:
+    reproduce(item, tmp_path, ledgers=RESULTS, run=False, **options)
     assert (tmp_path / f"{item}.md").read_text() == (shown_in / f"{item}.md").read_text()
     made, shown = numbers(tmp_path / f"{item}.csv"), numbers(shown_in / f"{item}.csv")
     assert len(made) == len(shown) > 1
