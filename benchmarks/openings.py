@@ -77,7 +77,7 @@ def main() -> None:
         "the family's first line; first wins: the share of PDEs on which the first line is better; p: Wilcoxon's "
         f"signed-rank test on the logarithms.\n\n{table}"
     )
-    write(options.out, "How a study begins", text, rows)
+    write(options.out, "Studies that began, or chose, in different ways", text, rows)
     print(text)
 
 
