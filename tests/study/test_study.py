@@ -300,6 +300,18 @@ def test_start_from_another_study(tmp_path: Path, pretending: Any) -> None:
         Study(tmp_path / "c.db", "poisson", schedule=SCHEDULE, start_from=tmp_path / "b.db")
 
 
+def test_sets_given_first_are_played_after_borrowed_ones_too(tmp_path: Path, pretending: Any) -> None:
+    with Study(tmp_path / "a.db", Tiny, RANDOM, **SETTINGS) as study:
+        study.play(6)
+    bandit = mt.Sequential(first=["x", "u,x"], random_plays=5)
+    with Study(tmp_path / "b.db", Tiny, bandit, **SETTINGS, start_from=tmp_path / "a.db") as study:
+        study.play(4)
+        plays = study.plays
+        assert [play.phases[1].conditions for play in plays[:2]] == [("x",), ("u", "x")]
+        assert [play.phases[0].mean is None for play in plays] == [True, True, False, False]
+        assert not any(study.was_random(play) for play in plays)
+
+
 def test_tables(tmp_path: Path, pretending: Any) -> None:
     pandas = pytest.importorskip("pandas")
     with Study(tmp_path / "a.db", Tiny, RANDOM, **SETTINGS) as study:

@@ -263,7 +263,8 @@ class Study:
             raise LedgerError(f"ledger '{self.path}' is damaged: play {row.number} has seen play {absent[0]}, absent")
         learned = self._learned([others[number] for number in row.seen])
         pending = tuple(_started(others[number]) for number in row.pending)
-        turn = row.number + sum(other.borrowed for other in rows)
+        given = row.number <= len(settings.bandit.first)
+        turn = row.number + (0 if given else sum(other.borrowed for other in rows))
         key = (settings.seed, row.number)
         if first is None:
             first = learned.decide(context, play=turn, key=key, pending=pending)
@@ -306,8 +307,7 @@ class Study:
 
     def was_random(self, row: PlayRow) -> bool:
         """Whether the sets of a play were drawn: no model chose them, and they were not given to begin with."""
-        known = (self.settings.borrowed or {}).get("plays", 0)
-        return row.phases[0].mean is None and row.number + known > len(self.settings.bandit.first)
+        return row.phases[0].mean is None and row.number > len(self.settings.bandit.first)
 
     @property
     def learned(self) -> Learned:
