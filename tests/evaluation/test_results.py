@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from metalic.evaluation.paper import OFFLINE
 from metalic.evaluation.reproduction import reproduce
 
-RESULTS = Path(__file__).parents[2] / "results"
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "results"
 SHOWN = RESULTS / "reproduced"
 
 
@@ -28,6 +30,7 @@ MADE = [
     ("online", SHOWN, {}),
     ("offline", SHOWN, {}),
     ("analysis", SHOWN, {}),
+    ("sampling", SHOWN, {}),
     ("combinations", SHOWN, {}),
     ("offline", SHOWN / "paper", PAPER),
 ]
@@ -41,3 +44,10 @@ def test_a_table_follows_from_the_ledgers(item: str, shown_in: Path, options: di
     assert len(made) == len(shown) > 1
     for one, other in zip(made, shown, strict=True):
         assert [cell if isinstance(cell, str) else pytest.approx(cell, rel=1e-9) for cell in one] == other
+
+
+def test_the_readme_shows_table_1() -> None:
+    page = (SHOWN / "offline.md").read_text().split("\n## ")[0]
+    rows = [line for line in page.splitlines() if line.startswith("|")]
+    assert len(rows) == 2 + len(OFFLINE)
+    assert "\n".join(rows) in (ROOT / "README.md").read_text()

@@ -51,7 +51,19 @@ def offline(shop: Workshop) -> Made:
         for family in shop.families
         if any(len(found[name, family]) for name in names)
     }
-    return shop.save("offline", figures, Table("", header, tuple(data)), table)
+    return shop.save("offline", figures, Table("", header, tuple(data)), table, overview=_table_1(shop.families, found))
+
+
+def _table_1(families: Sequence[str], found: dict[tuple[str, str], np.ndarray]) -> Table:
+    """In the paper's own form: a row for each method, a column for each family."""
+
+    def cell(name: str, family: str) -> str:
+        mean, paper = statistics(found[name, family])[0], OFFLINE[name].get(family)
+        return " / ".join("-" if one is None or np.isnan(one) else f"{one:.1e}" for one in (mean, paper))
+
+    rows = [(name, *(cell(name, family) for family in families)) for name in OFFLINE]
+    notes = ("Mean relative L2 error, ours / the paper's. Over how many PDEs is told below.",)
+    return Table("Table 1", ("method", *families), tuple(rows), notes)
 
 
 def _measures(shop: Workshop, family: str, name: str) -> np.ndarray:

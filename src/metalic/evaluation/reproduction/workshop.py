@@ -232,13 +232,21 @@ class Workshop:
     # ---- outputs
 
     def save(
-        self, name: str, figures: Mapping[str, Figure], data: Table, table: Table, schedule: str | None = None
+        self,
+        name: str,
+        figures: Mapping[str, Figure],
+        data: Table,
+        table: Table,
+        schedule: str | None = None,
+        overview: Table | None = None,
     ) -> Made:
         """Figures as PDF and PNG, the numbers as csv, the table for people as Markdown. `schedule`: if not the one of
-        studies and tests; empty if nothing was trained."""
+        studies and tests; empty if nothing was trained. `overview`: a short table above the other."""
         files = [path for suffix, figure in figures.items() for path in self.draw(f"{name}{suffix}", figure)]
         files.append(data.to_csv(self.out / f"{name}.csv"))
-        text = table.to_markdown() + self.provenance(self.schedule.name if schedule is None else schedule)
+        tables = [table] if overview is None else [overview, table]
+        text = "\n".join(one.to_markdown() for one in tables)
+        text += self.provenance(self.schedule.name if schedule is None else schedule)
         files.append(write_whole(self.out / f"{name}.md", lambda file: file.write(text.encode())))
         return Made(table, files)
 
