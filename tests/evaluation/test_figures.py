@@ -96,7 +96,7 @@ def test_errors_and_methods() -> None:
     assert axis.get_yscale() == "log"
     assert axis.lines[0].get_marker() != axis.lines[1].get_marker()
     (axis,) = figures.methods_figure({"a": [1.0, 2.0, 4.0], "b": [3.0, np.inf]}).axes
-    assert [text.get_text() for text in axis.get_yticklabels()] == ["a", "b"]
+    assert [text.get_text() for text in axis.get_yticklabels()] == ["a  (3)", "b  (2)"]
 
 
 def test_effects_of_conditions(tmp_path: Path) -> None:

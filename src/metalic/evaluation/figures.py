@@ -235,7 +235,8 @@ def errors_figure(groups: Mapping[str, Sequence[PlayRow]], parameter: str) -> Fi
 
 
 def methods_figure(groups: Mapping[str, Sequence[float]]) -> Figure:
-    """The spread of the errors of every method: box (quartiles and median), whiskers (all), a mark for the mean."""
+    """The spread of the errors of every method, with how many there are: box (quartiles and median), whiskers (all), a
+    mark for the mean."""
     with style():
         figure = Figure(figsize=(8, 1.2 + 0.42 * len(groups)), layout="constrained")
         axis = figure.subplots()
@@ -252,7 +253,7 @@ def methods_figure(groups: Mapping[str, Sequence[float]]) -> Figure:
         )
         for number, box in enumerate(boxes["boxes"]):
             box.set_facecolor(PALETTE[0] if number == 0 else "0.85")
-        axis.set_yticks(range(1, len(groups) + 1), list(groups))
+        axis.set_yticks(range(1, len(groups) + 1), [f"{name}  ({len(group)})" for name, group in groups.items()])
         axis.invert_yaxis()
         axis.set(xscale="log", xlabel="relative error (box: quartiles, line: median, diamond: mean)")
         axis.grid(axis="y", visible=False)
