@@ -23,15 +23,16 @@ if TYPE_CHECKING:
     from metalic.evaluation.offline import OfflineTest, Summary
 
 SHARE = {"fast": 0.1, "accurate": 0.01}  # of the paper's mean, which that of Seq-UCB shall not exceed
-SHIPPED, GIVEN = "Seq-UCB", ", given sets first"
+SHIPPED, GIVEN, THEOREM = "Seq-UCB", ", given sets first", ", the theorem's bound"
 DRAWN = 10  # a method solved on fewer PDEs is not in the figure, which is over those PDEs that all in it have solved
 
 
 def bandit_of(settings: Mapping[str, Any]) -> str:
-    """The study's bandit, and whether it began with given sets."""
+    """The study's bandit, whether it began with given sets, and whether it explored as the theorem says."""
     from metalic.evaluation.figures import label
 
-    return label(settings) + (GIVEN if settings["bandit"].get("first") else "")
+    given, explores = settings["bandit"].get("first"), settings["bandit"]["policy"].get("c") == "theorem"
+    return label(settings) + GIVEN * bool(given) + THEOREM * explores
 
 
 class Origin(NamedTuple):
@@ -54,7 +55,7 @@ def origins(plays: Path) -> list[Origin]:
 
 def commands(test: OfflineTest, summaries: list[Summary], path: Path, studies: list[Origin]) -> str:
     """What made a test: a command for each number of PDEs."""
-    from metalic.evaluation.offline import experience_hash
+    from metalic.evaluation.offline import ORACLE_NAME, experience_hash
 
     about, schedule = test.settings["trials"], test.settings["schedule"]["name"]
     study = next(one for one in studies if experience_hash(one.history[: about["plays"]]) == about["hash"])
@@ -62,8 +63,10 @@ def commands(test: OfflineTest, summaries: list[Summary], path: Path, studies: l
     since = len(study.history) - about["plays"]
     lines = [f"The study has played {since} more since.\n"] if since else []
     for pdes in sorted({one.pdes for one in summaries}, reverse=True):
-        methods = ",".join(dict.fromkeys(["learned", *(one.method for one in summaries if one.pdes == pdes)]))
-        lines.append(f"`metalic test {study.path}{option} --pdes {pdes} --methods {methods} --out {path}`\n")
+        names = [one.method for one in summaries if one.pdes == pdes]
+        methods = ",".join(dict.fromkeys(["learned", *(name for name in names if name != ORACLE_NAME)]))
+        draws = f" --oracle {max(map(len, test.draws.values()))}" if ORACLE_NAME in names else ""
+        lines.append(f"`metalic test {study.path}{option} --pdes {pdes} --methods {methods}{draws} --out {path}`\n")
     return "\n".join(lines)
 
 
@@ -108,7 +111,7 @@ def main() -> None:
             methods_figure(groups).savefig(options.out.with_name(f"{options.out.name}_{path.stem}.png"), dpi=120)
         for one in summaries:
             name = bandit if one.method == "learned" else one.title
-            paper = OFFLINE.get(name.replace(GIVEN, ""), {}).get(family)
+            paper = OFFLINE.get(name.split(",")[0], {}).get(family)
             ratio = None if paper is None else one.mean / paper
             rows.append([schedule, family, name, one.pdes, *map(text, (one.mean, one.median, paper, ratio))])
     head = ["schedule", "family", "method", "PDEs", "mean", "median", "paper's mean", "ours / paper's"]

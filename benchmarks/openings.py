@@ -29,7 +29,8 @@ def told(test: OfflineTest) -> str:
 
     bandit = test.settings["bandit"]
     opening = f"{len(bandit['first'])} given sets first" if bandit.get("first") else "random sets first"
-    return f"{label(test.settings)}, {test.settings['trials']['plays']} plays, {opening}"
+    explores = ", the theorem's bound" if bandit["policy"].get("c") == "theorem" else ""
+    return f"{label(test.settings)}{explores}, {test.settings['trials']['plays']} plays, {opening}"
 
 
 def same_pdes(tests: list[OfflineTest]) -> None:

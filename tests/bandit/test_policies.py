@@ -7,7 +7,19 @@ import pytest
 from jaxtyping import TypeCheckError
 from scipy.stats import chisquare
 
-from metalic.bandit import POLICIES, UCB, Bandit, Greedy, Policy, Random, Sequential, Settings, Single, Thompson
+from metalic.bandit import (
+    POLICIES,
+    UCB,
+    Bandit,
+    Greedy,
+    Policy,
+    Random,
+    Sequential,
+    Settings,
+    Single,
+    Thompson,
+    find_policy,
+)
 from metalic.bandit.policies import Belief
 from metalic.errors import BanditError
 
@@ -146,3 +158,26 @@ def test_defaults_are_the_papers():
 def test_bad_settings_are_refused(make, message):
     with pytest.raises(BanditError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("text", "policy"),
+    [
+        ("ucb", UCB()),
+        ("ucb:2.5", UCB(2.5)),
+        ("ucb:theorem", UCB("theorem")),
+        ("ts", Thompson()),
+        ("thompson", Thompson()),
+        ("ts:joint", Thompson(joint=True)),
+        ("random", Random()),
+        ("greedy", Greedy()),
+    ],
+)
+def test_policies_as_one_writes_them(text, policy):
+    assert find_policy(text) == policy
+
+
+@pytest.mark.parametrize("text", ["", "x", "ts:x", "greedy:1", "ucb:x", "ucb:-1", "ucb:nan", ":joint"])
+def test_what_is_no_policy(text):
+    with pytest.raises(BanditError, match=r"policy|UCB's c"):
+        find_policy(text)

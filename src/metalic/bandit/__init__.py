@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from metalic.bandit.history import Phase, Play
-from metalic.bandit.policies import POLICIES, UCB, Greedy, Policy, Random, Thompson
+from metalic.bandit.policies import POLICIES, UCB, Greedy, Policy, Random, Thompson, find_policy
 from metalic.bandit.settings import Sequential, Settings, Single
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ __all__ = [
     "Single",
     "Thompson",
     "all_arms",
+    "find_policy",
     "register",
     "regret_curves",
     "regret_figure",

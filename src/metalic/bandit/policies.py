@@ -148,3 +148,20 @@ class Greedy(Policy):
 
 
 POLICIES: dict[str, type[Policy]] = {policy.name: policy for policy in (UCB, Thompson, Random, Greedy)}
+
+
+def find_policy(text: str) -> Policy:
+    """A policy as one writes it on a command line: 'ucb', 'ucb:2' and 'ucb:theorem' (its c), 'ts', 'ts:joint',
+    'random', 'greedy'."""
+    name, _, option = text.partition(":")
+    if name == "ucb" and option:
+        try:
+            return UCB(float(option))
+        except ValueError:
+            return UCB(option)
+    if name in ("ts", Thompson.name) and option in ("", "joint"):
+        return Thompson(joint=bool(option))
+    if name not in POLICIES or option:
+        allowed = "ucb, ucb:NUMBER, ucb:theorem, ts, ts:joint, random, greedy"
+        raise BanditError(f"unknown policy '{text}'; choose one of {allowed}")
+    return POLICIES[name]()

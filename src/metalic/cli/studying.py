@@ -47,7 +47,7 @@ def play(
     bandit: Annotated[
         str | None, typer.Option(help="seq: a set for each phase; single: one for the whole play. [default: seq]")
     ] = None,
-    policy: Annotated[str | None, typer.Option(help="ucb, ts, random or greedy. [default: ucb]")] = None,
+    policy: Annotated[str | None, typer.Option(help="ucb, ucb:theorem, ts, random or greedy. [default: ucb]")] = None,
     kernel: Annotated[
         str | None, typer.Option(help="Of the reward model: lean, paper or additive. [default: lean]")
     ] = None,
@@ -227,12 +227,13 @@ def read_workers(text: str) -> int | str:
 
 
 def _read_bandit(bandit: str | None, policy: str | None, kernel: str | None, first: list[str] | None) -> Settings:
-    from ..bandit import Policy, Sequential, Single
+    from ..bandit import Sequential, Single, find_policy
 
     if bandit not in (None, *BANDITS):
         raise ParameterError(f"--bandit is one of {', '.join(BANDITS)}, not '{bandit}'")
-    name = {"ts": "thompson", None: "ucb"}.get(policy, policy)
-    options: dict[str, Any] = {"policy": Policy.from_dict({"name": name}), "first": first or ()}
+    options: dict[str, Any] = {"first": first or ()}
+    if policy is not None:
+        options["policy"] = find_policy(policy)
     if kernel is not None:
         options["kernel"] = kernel
     return Single(**options) if bandit == "single" else Sequential(**options)
