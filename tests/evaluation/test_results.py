@@ -1,4 +1,4 @@
-"""The tables under `results/reproduced` are what the committed ledgers give."""
+"""The tables in results, README and docs are what the committed ledgers give."""
 
 import csv
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from metalic.evaluation.paper import OFFLINE
+from benchmarks.offline import page
 from metalic.evaluation.reproduction import reproduce
 
 ROOT = Path(__file__).parents[2]
@@ -46,8 +46,29 @@ def test_a_table_follows_from_the_ledgers(item: str, shown_in: Path, options: di
         assert [cell if isinstance(cell, str) else pytest.approx(cell, rel=1e-9) for cell in one] == other
 
 
-def test_the_readme_shows_table_1() -> None:
-    page = (SHOWN / "offline.md").read_text().split("\n## ")[0]
-    rows = [line for line in page.splitlines() if line.startswith("|")]
-    assert len(rows) == 2 + len(OFFLINE)
-    assert "\n".join(rows) in (ROOT / "README.md").read_text()
+def table_under(heading: str, file: Path) -> str:
+    """The table of a page that follows a heading."""
+    part = f"\n{file.read_text()}".split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return "\n".join(line for line in part.splitlines() if line.startswith("|"))
+
+
+def test_the_page_of_tests_follows_from_the_ledgers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    written, data, figures = page(Path("results/tests"), Path("results/plays"))
+    assert written == (RESULTS / "offline.md").read_text()
+    assert len(data) == len(list((RESULTS / "tests").glob("*.db")))
+    assert {f"offline_{name}.png" for name in figures} == {path.name for path in RESULTS.glob("offline_*.png")}
+
+
+@pytest.mark.parametrize(
+    ("heading", "results", "shown_in"),
+    [
+        ("The ledgers inside the package", "offline.md", "README.md"),
+        ("All methods with `fast`", "offline.md", "docs/evaluation.md"),
+        ("Table 1", "reproduced/offline.md", "README.md"),
+    ],
+)
+def test_pages_for_readers_show_the_tables_of_results(heading: str, results: str, shown_in: str) -> None:
+    table = table_under(heading, RESULTS / results)
+    assert table.count("\n") >= 5
+    assert table in (ROOT / shown_in).read_text()
