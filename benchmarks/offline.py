@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from metalic.evaluation.offline import OfflineTest, Summary
 
 SHARE = {"fast": 0.1, "accurate": 0.01}  # of the paper's mean, which that of Seq-UCB shall not exceed
-SHIPPED, GIVEN, THEOREM = "Seq-UCB", ", given sets first", ", the theorem's bound"
+SHIPPED = "Seq-UCB"
+GIVEN, CHALLENGED, THEOREM = ", given sets first", ", challenged by the cPINN set", ", the theorem's bound"
 BESIDE = ("cpinn", "pinn-sub")
 SHIPPED_HEAD = [
     "family",
@@ -42,11 +43,13 @@ DRAWN = 10  # a method solved on fewer PDEs is not in the figure, which is over 
 
 
 def bandit_of(settings: Mapping[str, Any]) -> str:
-    """The study's bandit, whether it began with given sets, and whether it explored as the theorem says."""
+    """The study's bandit, whether it began with given sets or played them after another study's plays, and whether it
+    explored as the theorem says."""
     from metalic.evaluation.figures import label
 
-    given, explores = settings["bandit"].get("first"), settings["bandit"]["policy"].get("c") == "theorem"
-    return label(settings) + GIVEN * bool(given) + THEOREM * explores
+    bandit = settings["bandit"]
+    opening = (CHALLENGED if settings["borrowed"] else GIVEN) if bandit.get("first") else ""
+    return label(settings) + opening + THEOREM * (bandit["policy"].get("c") == "theorem")
 
 
 class Origin(NamedTuple):
@@ -166,8 +169,8 @@ def page(directory: Path, plays: Path) -> tuple[str, list[dict[str, Any]], dict[
         table, notes = replace(table, title=title, notes=()), table.notes
         parts.append(f"{table.to_markdown()}\n{commands(test, summaries, path, studies)}")
         measures = {one.title: test.measures(one.method) for one in summaries if one.pdes >= DRAWN}
-        common = set.intersection(*(set(one) for one in measures.values()))
         if len(measures) > 1:
+            common = set.intersection(*(set(one) for one in measures.values()))
             groups = {title: [one[pde] for pde in sorted(common)] for title, one in measures.items()}
             figures[path.stem] = methods_figure(groups)
         for one in summaries:

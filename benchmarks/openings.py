@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.offline import THEOREM
 from benchmarks.timing import markdown, write
 from metalic import runtime
 
@@ -27,9 +28,10 @@ def told(test: OfflineTest) -> str:
     """How the study of a test chose its sets."""
     from metalic.evaluation.figures import label
 
-    bandit = test.settings["bandit"]
-    opening = f"{len(bandit['first'])} given sets first" if bandit.get("first") else "random sets first"
-    explores = ", the theorem's bound" if bandit["policy"].get("c") == "theorem" else ""
+    given = len(test.settings["bandit"].get("first", ()))
+    when = f"after {test.settings['borrowed']['plays']} plays" if test.settings["borrowed"] else "first"
+    opening = f"{given} given sets {when}" if given else "random sets first"
+    explores = THEOREM * (test.settings["bandit"]["policy"].get("c") == "theorem")
     return f"{label(test.settings)}{explores}, {test.settings['trials']['plays']} plays, {opening}"
 
 
