@@ -64,7 +64,7 @@ def test_the_page_of_tests_follows_from_the_ledgers(monkeypatch: pytest.MonkeyPa
     ("heading", "results", "shown_in"),
     [
         ("The ledgers inside the package", "offline.md", "README.md"),
-        ("All methods with `fast`", "offline.md", "docs/evaluation.md"),
+        ("All methods with `fast`", "offline.md", "docs/findings.md"),
         ("Table 1", "reproduced/offline.md", "README.md"),
     ],
 )
