@@ -25,7 +25,7 @@ def numbers(path: Path) -> list[list[str | float]]:
         return [[value(cell) for cell in row] for row in csv.reader(file)]
 
 
-PAPER: dict[str, Any] = {"schedule": "paper", "families": ["poisson"]}
+PAPER: dict[str, Any] = {"schedule": "paper", "families": ["poisson", "burgers"]}
 MADE = [
     ("online", SHOWN, {}),
     ("offline", SHOWN, {}),
