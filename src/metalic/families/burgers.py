@@ -2,7 +2,8 @@
 
     u_t + u u_x = nu u_xx, x in [-1, 1], t in [0, 1], u(x, 0) = -sin(pi x), u(+-1, t) = 0; nu in [0.001, 0.05]
 
-Two subdomains: the strip |x| <= 0.1 around the shock, and the two outer strips together.
+Two subdomains: the strip |x| <= 0.1 around the shock, and the two outer strips together. Data at t = 0 and on both
+lateral sides; `final_data=True` gives the solution at t = 1 too.
 """
 
 from __future__ import annotations
@@ -34,6 +35,11 @@ class Burgers(Family):
     default_conditions = ("u", "c", "x")
     points = Points(interface=802)
     grid = (256, 101)
+    final_data = False
+
+    def __init__(self, final_data: bool = False):
+        if final_data:  # ledgers older than this option do not have it
+            self.final_data = True
 
     def residual(self, u: Any, p: Any, nu: Any) -> Any:
         return u.t + u.value * u.x - nu * u.xx
@@ -42,7 +48,10 @@ class Burgers(Family):
         return {"x": u.value**2 / 2 - nu * u.x, "t": u.value}
 
     def boundary(self) -> list[BoundaryCondition]:
-        return [Dirichlet("t=0", "x=-1", "x=1", lambda p: -jnp.sin(jnp.pi * p.x))]
+        given: list[BoundaryCondition] = [Dirichlet("t=0", "x=-1", "x=1", lambda p: -jnp.sin(jnp.pi * p.x))]
+        if self.final_data:
+            given.append(Dirichlet("t=1", lambda p, nu: references.cole_hopf(p.x, p.t, nu, jnp)))
+        return given
 
     def reference(self, nu: float) -> Reference:
         return references.burgers(nu)

@@ -137,14 +137,19 @@ class _Burgers(Reference):
     domain: ClassVar[Ranges] = ((-1.0, 1.0), (0.0, 1.0))
 
     def _evaluate(self, first: Column, second: Column) -> Column:
-        x, root = first[:, None], np.sqrt(second)[:, None]
-        # |cos(pi y) - cos(pi x)| <= pi |x - y|: the density fell by the cut when |x - y| = sqrt(t) * reach.
-        reach = root + np.sqrt(root**2 + 4 * self.nu * _BURGERS_CUT)
-        steps = reach * np.linspace(-1.0, 1.0, _BURGERS_NODES)
-        y = np.pi * (x - root * steps)
-        exponent = -(steps**2 / 4 + np.cos(y) / (2 * np.pi)) / self.nu
-        density = np.exp(exponent - exponent.max(axis=1, keepdims=True))
-        return -np.einsum("nm,nm->n", density, np.sin(y)) / density.sum(axis=1)
+        return cole_hopf(first, second, self.nu)
+
+
+def cole_hopf(x: Any, t: Any, nu: Any, xp: ModuleType = np) -> Any:
+    """Burgers' solution at x and t of one shape, with NumPy or, traced, with jax.numpy."""
+    x, root = xp.asarray(x)[..., None], xp.sqrt(xp.asarray(t))[..., None]
+    # |cos(pi y) - cos(pi x)| <= pi |x - y|: the density fell by the cut when |x - y| = sqrt(t) * reach.
+    reach = root + xp.sqrt(root**2 + 4 * nu * _BURGERS_CUT)
+    steps = reach * xp.linspace(-1.0, 1.0, _BURGERS_NODES)
+    y = xp.pi * (x - root * steps)
+    exponent = -(steps**2 / 4 + xp.cos(y) / (2 * xp.pi)) / nu
+    density = xp.exp(exponent - exponent.max(axis=-1, keepdims=True))
+    return -(density * xp.sin(y)).sum(axis=-1) / density.sum(axis=-1)
 
 
 @lru_cache(_CACHED)
