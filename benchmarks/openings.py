@@ -1,4 +1,4 @@
-"""Studies that began, or chose, in different ways: what they recommend, on the same unseen PDEs.
+"""Studies that began, chose or were trained in different ways: what they recommend, on the same unseen PDEs.
 
     python -m benchmarks.openings results/tests/advection.db results/tests/advection-first.db --out results/openings
 
@@ -32,7 +32,9 @@ def told(test: OfflineTest) -> str:
     when = f"after {test.settings['borrowed']['plays']} plays" if test.settings["borrowed"] else "first"
     opening = f"{given} given sets {when}" if given else "random sets first"
     explores = THEOREM * (test.settings["bandit"]["policy"].get("c") == "theorem")
-    return f"{label(test.settings)}{explores}, {test.settings['trials']['plays']} plays, {opening}"
+    schedule = test.settings["schedule"]["name"]
+    trained = "" if schedule == "fast" else f", `{schedule}`"
+    return f"{label(test.settings)}{explores}, {test.settings['trials']['plays']} plays, {opening}{trained}"
 
 
 def same_pdes(tests: list[OfflineTest]) -> None:
@@ -80,7 +82,7 @@ def main() -> None:
         "the family's first line; first wins: the share of PDEs on which the first line is better; p: Wilcoxon's "
         f"signed-rank test on the logarithms.\n\n{table}"
     )
-    write(options.out, "Studies that began, or chose, in different ways", text, rows)
+    write(options.out, "Studies that began, chose or were trained in different ways", text, rows)
     print(text)
 
 
