@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from tiny import HERE, METALIC, RANDOM, SETTINGS, Tiny
 
 from metalic.study import Ledger, Study
+from metalic.study.driver import _first_interrupt
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 FAMILY = f"{HERE / 'tiny.py'}:Tiny"
@@ -108,6 +110,19 @@ def test_ctrl_c_writes_what_is_in_flight(ledger: Path, environment: dict[str, st
         plays = reader.plays()
     assert {play.status for play in plays} == {"done"}
     assert f"stopped after {len(plays)} plays" in told
+
+
+def test_ctrl_c_in_the_middle_of_a_write_does_not_enter_it_again() -> None:
+    stream, told = threading.Lock(), []  # as a stream's own lock, which a handler would wait for in vain
+
+    def tell() -> None:
+        told.append(stream.acquire(timeout=10))
+        stream.release()
+
+    with _first_interrupt(tell) as stop, stream:
+        signal.raise_signal(signal.SIGINT)
+        assert stop.is_set()
+    assert told == [True]
 
 
 def test_a_second_process_is_refused(ledger: Path, metalic: Command) -> None:

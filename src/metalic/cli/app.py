@@ -52,6 +52,8 @@ def main() -> None:
         sys.exit(app(prog_name="metalic", standalone_mode=False))
     except MetalicError as error:
         _refuse(str(error))
+    except typer.Abort:  # Ctrl-C where nothing more is to be told
+        sys.exit(130)
     except BrokenPipeError:  # the reader of our output went away
         sys.stderr.close()
         sys.exit(1)

@@ -21,7 +21,8 @@ FAILURES_IN_A_ROW = 5
 
 @dataclass(frozen=True)
 class Progress:
-    """What a progress callback gets: after every finished play its row; `stopping` after the first Ctrl-C."""
+    """What a progress callback gets: after every finished play its row; `stopping` after the first Ctrl-C, from another
+    thread."""
 
     play: PlayRow | None
     finished: int
@@ -51,7 +52,8 @@ class Driver:
     def __init__(self, study: Source, pool: Pool, count: int, progress: Show | None):
         self.study, self.pool, self.count = study, pool, count
         self.show: Show = progress or (lambda _: None)
-        self.goal = study.finished + count
+        self.finished = study.finished
+        self.goal = self.finished + count
         self.failures: Counter[int] = Counter()
         self.row_of_failures = 0
         self.flying = 0
@@ -71,7 +73,7 @@ class Driver:
             raise KeyboardInterrupt
 
     def _stopping(self) -> None:
-        self.show(Progress(None, self.study.finished, self.goal, self.flying, stopping=True))
+        self.show(Progress(None, self.finished, self.goal, self.flying, stopping=True))
 
     def _settle(self, task: Task, result: Outcome | Exception, retry: bool) -> None:
         if isinstance(result, Exception):
@@ -84,7 +86,8 @@ class Driver:
                 return
         self.flying -= 1
         row = self.study.tell(task, result, attempts=self.failures[task.number] + isinstance(result, Outcome))
-        self.show(Progress(row, self.study.finished, self.goal, self.flying))
+        self.finished = self.study.finished
+        self.show(Progress(row, self.finished, self.goal, self.flying))
         self.row_of_failures = self.row_of_failures + 1 if row.status == FAILED else 0
         if self.row_of_failures >= FAILURES_IN_A_ROW:
             raise StudyError(
@@ -95,8 +98,9 @@ class Driver:
 
 @contextmanager
 def _first_interrupt(tell: Callable[[], None]) -> Iterator[threading.Event]:
-    """The first Ctrl-C only sets the event; the second acts at once, as always."""
-    stop = threading.Event()
+    """The first Ctrl-C only sets the event; the second acts at once, as always. A thread tells of it: the handler may
+    run in the middle of a write to the very stream that is told on, which must not be entered again."""
+    stop, teller = threading.Event(), threading.Thread(target=tell)
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
@@ -105,10 +109,12 @@ def _first_interrupt(tell: Callable[[], None]) -> Iterator[threading.Event]:
     def first(number: int, frame: Any) -> None:
         stop.set()
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        tell()
+        teller.start()
 
     signal.signal(signal.SIGINT, first)
     try:
         yield stop
     finally:
+        if teller.ident is not None:  # it was started
+            teller.join()
         signal.signal(signal.SIGINT, before)
