@@ -4,13 +4,14 @@
 
 Takes files that `metalic test` wrote with one seed, so that PDE number p is the same in all files of a family. Every
 learned choice, and every baseline that one of the files has, is compared with the learned choice of the family's first
-file, over the PDEs that both have solved.
+file, and the cPINN set with it, over the PDEs that both have solved.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,16 @@ def same_pdes(tests: list[OfflineTest]) -> None:
             assert other is None or (other.parameters, other.seed) == (row.parameters, row.seed), "other PDEs"
 
 
+def against(theirs: Mapping[int, float], ours: Mapping[int, float]) -> tuple[float | None, float | None, float | None]:
+    """`compare` over the PDEs that both have solved; nothing to tell of none, or of a method and itself."""
+    from metalic.evaluation.offline import compare
+
+    common = [pde for pde in theirs if pde in ours]
+    if not common or theirs is ours:
+        return None, None, None
+    return compare(np.array([theirs[pde] for pde in common]), np.array([ours[pde] for pde in common]))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tests", nargs="+", type=Path)
@@ -51,7 +62,7 @@ def main() -> None:
     options = parser.parse_args()
     runtime.prepare()
     from metalic.evaluation.baselines import METHODS
-    from metalic.evaluation.offline import OfflineTest, compare, statistics
+    from metalic.evaluation.offline import OfflineTest, statistics
 
     families: dict[str, list[OfflineTest]] = defaultdict(list)
     for path in options.tests:
@@ -64,23 +75,22 @@ def main() -> None:
         for test in reversed(tests):
             names = [name for name in test.methods if name in METHODS and name != "learned"]
             found |= {METHODS[name].title: test.measures(name) for name in names}
-        base = next(iter(found.values()))
+        base, plain = next(iter(found.values())), found.get(METHODS["cpinn"].title, {})
         for name, measures in found.items():
             mean, _, median, _, failures = statistics(np.array(list(measures.values())))
             row: dict[str, Any] = {"family": family, "sets": name, "PDEs": len(measures)}
             row |= {"mean": mean, "median": median, "failures": failures}
-            common = [pde for pde in measures if pde in base]
-            against: tuple[Any, ...] = (None, None, None)
-            if common and measures is not base:
-                against = compare(np.array([measures[p] for p in common]), np.array([base[p] for p in common]))
-            rows.append(row | dict(zip(("ratio", "first wins", "p"), against)))
+            row |= dict(zip(("ratio", "first wins", "p"), against(measures, base)))
+            ratio, _, p = against(plain, measures)
+            rows.append(row | {"cPINN's ratio": ratio, "its p": p})
     head = list(rows[0])
     table = markdown(head, [[f"{v:.2e}" if k in ("mean", "median") else v for k, v in row.items()] for row in rows])
     text = (
         f"`python -m benchmarks.openings {' '.join(map(str, options.tests))}`\n\n"
         "Relative L2 error on unseen PDEs, the same ones for all. ratio: median, PDE by PDE, of the error over that of "
         "the family's first line; first wins: the share of PDEs on which the first line is better; p: Wilcoxon's "
-        f"signed-rank test on the logarithms.\n\n{table}"
+        "signed-rank test on the logarithms. cPINN's ratio, its p: the same for the error of the cPINN set over that "
+        f"of the line.\n\n{table}"
     )
     write(options.out, "Studies that began, chose or were trained in different ways", text, rows)
     print(text)
