@@ -43,14 +43,14 @@ def main() -> None:
         with Study(paths[about["hash"]], read_only=True) as study:
             learned, catalogue = study.learned, study.settings.catalogue
         last = learned.bandit.decisions - 1
-        model, cpinn = learned.model(last), catalogue.vector(cpinn_set(catalogue))
+        model, cpinn = learned.model(last), cpinn_set(catalogue).bits
         promised, measured = [], []
         for pde, row in test.rows["learned"].items():
             if pde not in plain[family] or row.error is None:
                 continue
             where = {"context": tuple(row.parameters.values()), "phase": last, "loss": row.phases[last - 1].loss}
-            chosen = catalogue.vector(row.phases[last].conditions)
-            ours, theirs = (learned.predict(arm=[int(bit) for bit in arm], **where)[0] for arm in (chosen, cpinn))
+            chosen = row.phases[last].arm
+            ours, theirs = (learned.predict(arm=arm, **where)[0] for arm in (chosen, cpinn))
             promised.append(ours - theirs)
             measured.append(np.log10(plain[family][pde] / row.error))
         found: dict[str, Any] = {"family": family, "study": f"{bandit_of(test.settings)}, {about['plays']} plays"}

@@ -19,14 +19,15 @@ if hasattr(os, "sched_setaffinity"):  # before JAX starts: it sizes its pool fro
 import jax
 import numpy as np
 
-from metalic.bandit import Bandit, Learned, Phase, Play, Single
+from metalic.bandit import Bandit, Learned, Played, PlayedPhase, Single
 
 CONDITIONS = 9
+NAMES = tuple(f"c{i}" for i in range(CONDITIONS))
 KERNELS = ("paper", "lean", "additive")
 COMPILED = "/jax/core/compile/backend_compile_duration"
 
 
-def plays(count: int, seed: int = 0) -> list[Play]:
+def plays(count: int, seed: int = 0) -> list[Played]:
     """Random sets in random contexts, with a reward of main effects, pairs and context."""
     rng = np.random.default_rng(seed)
     history = []
@@ -34,12 +35,12 @@ def plays(count: int, seed: int = 0) -> list[Play]:
         b, arm = rng.random(), rng.integers(0, 2, CONDITIONS)
         h = 2 * arm - 1
         reward = np.sin(4 * b) + 0.8 * h[0] - 0.5 * b * h[1] + 0.4 * h[2] * h[3] + 0.3 * rng.standard_normal()
-        history.append(Play((float(b),), (Phase(tuple(arm.tolist()), float(reward)),)))
+        history.append(Played((float(b),), (PlayedPhase(tuple(arm.tolist()), float(reward)),)))
     return history
 
 
-def learned(kernel: str, history: list[Play]) -> Learned:
-    return Bandit(settings=Single(kernel=kernel), conditions=CONDITIONS, low=(0.0,), high=(1.0,)).learn(history)
+def learned(kernel: str, history: list[Played]) -> Learned:
+    return Bandit(settings=Single(kernel=kernel), conditions=NAMES, low=(0.0,), high=(1.0,)).learn(history)
 
 
 def seconds(kernel: str, count: int, repeat: int) -> tuple[float, float]:

@@ -19,21 +19,20 @@ from scipy.stats import norm, spearmanr
 
 from benchmarks.ledgers import finished
 from metalic import runtime
-from metalic.bandit import KERNELS, Bandit, Play, Sequential
-from metalic.bandit.history import Phase
+from metalic.bandit import KERNELS, Bandit, Played, PlayedPhase, Sequential
 from metalic.families import find_family
 
 FOLDS, SPLITS = 5, 2
 
 
-def plays_of(path: Path) -> tuple[str, list[Play]]:
+def plays_of(path: Path) -> tuple[str, list[Played]]:
     """The family of a ledger and its finished plays, with -log10 error as the reward of each phase."""
     family, rows = finished(path)
     found = []
     for row in rows:
         losses = (None, row.phases[0].loss)
-        phases = [Phase(p.arm, -np.log10(p.error), loss) for p, loss in zip(row.phases, losses)]
-        found.append(Play(tuple(row.parameters.values()), phases))
+        phases = [PlayedPhase(p.arm, -np.log10(p.error), loss) for p, loss in zip(row.phases, losses)]
+        found.append(Played(tuple(row.parameters.values()), phases))
     return family, found
 
 
@@ -41,10 +40,12 @@ def bandit_of(family: str, kernel: str) -> Bandit:
     found = find_family(family)
     low, high = zip(*found.parameters.values())
     settings = Sequential(kernel=kernel)
-    return Bandit(settings=settings, conditions=len(found.conditions), low=low, high=high, phases=2)
+    return Bandit(settings=settings, conditions=found.conditions, low=low, high=high, phases=2)
 
 
-def held_out(bandit: Bandit, plays: Sequence[Play], phase: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def held_out(
+    bandit: Bandit, plays: Sequence[Played], phase: int, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Targets, posterior means and predictive deviations of every play, each from a model that has not seen it."""
     fold = np.random.default_rng(seed).permutation(len(plays)) % FOLDS
     targets = np.array([bandit.target(play, phase) for play in plays])
@@ -60,7 +61,7 @@ def held_out(bandit: Bandit, plays: Sequence[Play], phase: int, seed: int) -> tu
     return targets, mean, std
 
 
-def scores(bandit: Bandit, plays: Sequence[Play], phase: int) -> dict[str, float]:
+def scores(bandit: Bandit, plays: Sequence[Played], phase: int) -> dict[str, float]:
     found = []
     for seed in range(SPLITS):
         y, mean, std = held_out(bandit, plays, phase, seed)
@@ -76,7 +77,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/kernels"))
     options = parser.parse_args()
     runtime.prepare()
-    pools: dict[str, list[Play]] = defaultdict(list)
+    pools: dict[str, list[Played]] = defaultdict(list)
     for path in options.ledgers:
         family, plays = plays_of(path)
         pools[family] += plays

@@ -60,7 +60,7 @@ def main() -> None:
             found = []
             for number, context in enumerate(contexts):
                 ranked = learned.recommend(context, top=1)
-                found.append(error(number, tuple(phase[0].index for phase in ranked)))
+                found.append(error(number, tuple(phase[0].conditions.index for phase in ranked)))
             mean = float(np.exp(np.mean(np.log(found))))
             rows.append({"kernel": kernel, "plays": size, "geometric_mean": mean, "median": float(np.median(found))})
             print(rows[-1], flush=True)

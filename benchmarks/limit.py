@@ -49,30 +49,29 @@ class Work:
 
 def series_products(indices: Iterable[Any]) -> int:
     """Multiply-adds of tanh's Taylor coefficients at one unit and point: w = 1 - y^2, then the recurrence's terms."""
-    from metalic.families.fields import SecondSum
-    from metalic.pinn.network import below
+    from metalic.families.derivatives import Laplacian
 
     total, squares = 1, set()
     for index in indices:
-        if isinstance(index, SecondSum):
+        if isinstance(index, Laplacian):
             total += len(index.axes) + 3
-        elif any(index):
-            axis = min((i for i, order in enumerate(index) if order), key=lambda i: index[i])
-            lower = tuple(order - (i == axis) for i, order in enumerate(index))
-            total += len(below(lower))
-            squares |= {b for b in below(lower) if any(b)}
-    return total + sum((len(below(b)) + 1) // 2 for b in squares)
+        elif index.order:
+            axis = min((i for i, order in enumerate(index.orders) if order), key=lambda i: index.orders[i])
+            lower = (index - index.first(axis)).below()
+            total += len(lower)
+            squares |= {b for b in lower if b.order}
+    return total + sum((len(b.below()) + 1) // 2 for b in squares)
 
 
 def pass_work(network: Any, channels: tuple[Any, ...], points: int) -> Work:
     """Value and gradient of a network's channels at so many points."""
-    from metalic.pinn.network import closure
+    from metalic.families.derivatives import closure
 
     indices = closure(index for _, index in channels)
     shapes = network.shapes
     first, last = shapes[0][0] * shapes[0][1], shapes[-1][1] * len(channels)
     inner = sum(b * a for b, a in shapes[1:-1]) * len(indices)
-    order = max(sum(index) for index in indices)
+    order = max(index.order for index in indices)
     series = network.hidden[0] * (1 + order) + sum(network.hidden[1:]) * series_products(indices)
     products = 2 * first + 3 * (inner + last + series)
     return Work(points * products, points * sum(network.hidden))
@@ -104,7 +103,7 @@ def adam_work(problem: Any) -> Work:
 def factor_work(count: int, size: int, edges: tuple[tuple[int, int], ...]) -> int:
     """Block Cholesky in minimum-degree order: P^3/6 for a diagonal block, and with m blocks below it P^3/2 each for
     the solutions, P^3/2 for each updated diagonal block and P^3 for each updated pair."""
-    from metalic.pinn.optimizers.blocks import elimination_order
+    from metalic.pinn.blocks import elimination_order
 
     near: dict[int, set[int]] = {k: set() for k in range(count)}
     for low, high in edges:
@@ -121,8 +120,6 @@ def factor_work(count: int, size: int, edges: tuple[tuple[int, int], ...]) -> in
 
 
 def newton_work(problem: Any) -> Work:
-    from metalic.pinn.loss import edges
-
     system, size = problem.system, problem.system.network.size
     triangle = size * (size + 1) // 2
     laws = [(problem.collocation, system.residual.count)]
@@ -132,7 +129,7 @@ def newton_work(problem: Any) -> Work:
     total = 0
     for block, rows in laws:
         total += rows * sum(counts(block)) * (2 * triangle + size**2 if block.b else triangle)
-    return Work(total + factor_work(len(problem.centre), size, edges(problem)))
+    return Work(total + factor_work(len(problem.centre), size, problem.edges))
 
 
 def seconds(run: Callable[[], Any], least: float = 0.02) -> float:

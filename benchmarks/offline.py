@@ -23,7 +23,7 @@ from metalic import runtime
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from metalic.bandit import Play
+    from metalic.bandit import Played
     from metalic.evaluation.offline import OfflineTest, Summary
 
 SHARE = {"fast": 0.1, "accurate": 0.01}  # of the paper's mean, which that of Seq-UCB shall not exceed
@@ -57,7 +57,7 @@ class Origin(NamedTuple):
 
     path: Path
     schedule: str
-    history: Sequence[Play]
+    history: Sequence[Played]
 
 
 def origins(plays: Path) -> list[Origin]:
@@ -89,7 +89,7 @@ def commands(test: OfflineTest, summaries: list[Summary], path: Path, studies: l
 
 def order(settings: Mapping[str, Any]) -> tuple[int, int, str]:
     """Of tests on the page: schedule by schedule, families as in the paper, the shipped studies first."""
-    from metalic.evaluation.paper import FAMILIES
+    from metalic.reproduction.paper import FAMILIES
 
     schedule, bandit = settings["schedule"]["name"], bandit_of(settings)
     schedules = ["fast", "accurate", "paper"]
@@ -99,7 +99,7 @@ def order(settings: Mapping[str, Any]) -> tuple[int, int, str]:
 def shipped_rows(tests: Sequence[OfflineTest]) -> list[list[Any]]:
     """What the ledgers inside the package recommend, beside the paper's Seq-UCB and two baselines on the same PDEs."""
     from metalic.evaluation.offline import compare, experience_hash
-    from metalic.evaluation.paper import OFFLINE
+    from metalic.reproduction.paper import OFFLINE
     from metalic.study import Study
 
     rows = []
@@ -123,7 +123,7 @@ def shipped_rows(tests: Sequence[OfflineTest]) -> list[list[Any]]:
 
 def overview_rows(tests: Sequence[OfflineTest]) -> list[list[Any]]:
     """Every method on every family with `fast`. Baselines are those of the test that has most of them."""
-    from metalic.evaluation.paper import FAMILIES, OFFLINE, PDES
+    from metalic.reproduction.paper import FAMILIES, OFFLINE, PDES
 
     cells: dict[str, dict[str, str]] = {}
     plays: dict[str, set[int]] = {}
@@ -150,8 +150,8 @@ def page(directory: Path, plays: Path) -> tuple[str, list[dict[str, Any]], dict[
     """The page, its numbers, and a figure for each file of a test that has several methods."""
     from metalic.evaluation.figures import methods_figure
     from metalic.evaluation.offline import OfflineTest
-    from metalic.evaluation.paper import FAMILIES, OFFLINE
     from metalic.evaluation.tables import summary_table, text
+    from metalic.reproduction.paper import FAMILIES, OFFLINE
 
     studies = origins(plays)
     tests = {path: OfflineTest.read(path) for path in sorted(directory.glob("*.db"))}

@@ -72,9 +72,9 @@ def main() -> None:
     rows = []
     for i, index in enumerate(indices):
         chosen = catalogue.parse(int(index))
-        row = {"set": ",".join(chosen), "shared": iteration_times(Poisson(), chosen)}
+        row = {"set": ",".join(chosen.names), "shared": iteration_times(Poisson(), chosen)}
         if i < options.special:
-            only = type("Special", (Poisson,), {"conditions": chosen, "name": "special"})
+            only = type("Special", (Poisson,), {"conditions": chosen.names, "name": "special"})
             row["special"] = iteration_times(only(), chosen)
         print(row, flush=True)
         rows.append(row)

@@ -57,13 +57,13 @@ def same_problem(make: Callable[..., Any], solution: Any, family: str, precision
     import jax
     import jax.numpy as jnp
 
-    from metalic.pinn.loss import value
+    from metalic.pinn.problem import Problem
 
     peer = make(family, PARAMETER[family], tuple(SETS[family].split(",")), precision, 0)
     peer.points = points_of(solution.problem)
     peer.set_weights(weights_of(solution))
     with jax.enable_x64(precision == "float64"):
-        ours = float(jax.jit(value)(solution.problem, jnp.asarray(solution.theta)))
+        ours = float(jax.jit(Problem.value)(solution.problem, jnp.asarray(solution.theta)))
     theirs = peer.loss().item()
     if abs(theirs - ours) > CLOSE[precision] * abs(ours):
         raise RuntimeError(f"{family}, {precision}: {make.__name__} has the loss {theirs!r}, not {ours!r}")

@@ -25,7 +25,7 @@ class Heat3D(mt.Family):
     default_conditions = ("u", "c")
 
     def residual(self, u, p, k):
-        return u.t - k * (u.xx + u.yy)
+        return u.t - k * u.laplacian("x", "y")
 
     def flux(self, u, p, k):
         return {"x": -k * u.x, "y": -k * u.y, "t": u}

@@ -32,7 +32,7 @@ class TwoMaterials(mt.Family):
     default_conditions = ("u", "c")
 
     def residual(self, u, p, q):
-        return p.k * (u.xx + u.yy)
+        return p.k * u.laplacian("x", "y")
 
     def flux(self, u, p, q):
         return {"x": p.k * u.x, "y": p.k * u.y}

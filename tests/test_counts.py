@@ -17,7 +17,8 @@ import metalic as mt
 from metalic.pinn.laws import System
 from metalic.pinn.network import Network
 from metalic.pinn.optimizers import advance, start
-from metalic.pinn.problem import Problem, Sampler, scale
+from metalic.pinn.problem import Problem
+from metalic.pinn.sampler import Sampler, scale
 
 PHASES = (mt.Phase(mt.Adam(1e-2), 3), mt.Phase(mt.Adam(1e-2), 2))  # equal optimizers share their program
 HIDDEN = (3,)
@@ -67,9 +68,9 @@ def poisson_step():
         *scale(family, "subdomain"),
         family.coefficient_table(),
         {"s": np.asarray(20.0)},
-        system.catalogue.vector("u,c").astype(bool),
+        np.array(system.catalogue.parse("u,c").bits, bool),
         np.asarray(20.0),
-        np.asarray(5.0),
+        np.full(len(system.catalogue), 5.0),
         system,
     )
     problem, optimizer = jax.tree.map(jnp.asarray, problem), mt.Adam(1e-3)

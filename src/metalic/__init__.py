@@ -17,20 +17,20 @@ __version__ = "0.1.0"
 _HOME = {
     # what is solved
     "Family": "families",
-    "Box": "families",
-    "Decomposition": "families",
-    "split": "families",
+    "Box": "geometry",
+    "Decomposition": "geometry",
+    "split": "geometry",
     "Dirichlet": "families",
     "Neumann": "families",
     "Robin": "families",
     "Periodic": "families",
-    "Points": "families",
+    "Points": "geometry",
     "find_family": "families",
     # how neighbours are stitched
     "Condition": "conditions",
     "Catalogue": "conditions",
     # how one PDE is solved
-    "solve": "pinn",
+    "solve": "solving",
     "Solution": "pinn",
     "Schedule": "pinn",
     "Phase": "pinn",
@@ -57,8 +57,10 @@ if TYPE_CHECKING:
     from .bandit import UCB, Greedy, Random, Sequential, Single, Thompson
     from .conditions import Catalogue, Condition
     from .errors import MetalicError
-    from .families import Box, Decomposition, Dirichlet, Family, Neumann, Periodic, Points, Robin, find_family, split
-    from .pinn import LBFGS, Adam, GaussNewton, Phase, Schedule, Solution, solve
+    from .families import Dirichlet, Family, Neumann, Periodic, Robin, find_family
+    from .geometry import Box, Decomposition, Points, split
+    from .pinn import LBFGS, Adam, GaussNewton, Phase, Schedule, Solution
+    from .solving import solve
     from .study import Recommendation, Study
 
 

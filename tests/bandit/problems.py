@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from metalic.bandit import Bandit, Phase, Play, Sequential, Single, all_arms
+from metalic.bandit import Bandit, Played, PlayedPhase, Sequential, Single, all_arms
 
 S = 4
+NAMES = tuple("abcdefghijklmnopq")
 
 
 def points(n: int, d: int = 2, s: int = S, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -15,7 +16,7 @@ def points(n: int, d: int = 2, s: int = S, seed: int = 0) -> tuple[np.ndarray, n
     return context, arm, (reward - reward.mean()) / reward.std()
 
 
-def history(n: int, phases: int = 1, s: int = S, seed: int = 0) -> list[Play]:
+def history(n: int, phases: int = 1, s: int = S, seed: int = 0) -> list[Played]:
     """Random finished plays in a box [0, 10] x [-1, 1]."""
     rng = np.random.default_rng(seed)
     plays = []
@@ -25,17 +26,19 @@ def history(n: int, phases: int = 1, s: int = S, seed: int = 0) -> list[Play]:
         for p in range(phases):
             arm = rng.integers(0, 2, s)
             reward = arm @ np.linspace(-1, 1, s) + 0.1 * context[0] + 0.1 * rng.standard_normal()
-            made.append(Phase(tuple(arm.tolist()), float(reward), None if p == 0 else float(10 ** -rng.random())))
-        plays.append(Play(context, tuple(made)))
+            made.append(PlayedPhase(tuple(arm.tolist()), float(reward), None if p == 0 else float(10 ** -rng.random())))
+        plays.append(Played(context, tuple(made)))
     return plays
 
 
 def single(s: int = S, **settings) -> Bandit:
-    return Bandit(settings=Single(**settings), conditions=s, low=(0.0, -1.0), high=(10.0, 1.0))
+    return Bandit(settings=Single(**settings), conditions=NAMES[:s], low=(0.0, -1.0), high=(10.0, 1.0))
 
 
 def sequential(phases: int = 2, s: int = S, **settings) -> Bandit:
-    return Bandit(settings=Sequential(**settings), conditions=s, low=(0.0, -1.0), high=(10.0, 1.0), phases=phases)
+    return Bandit(
+        settings=Sequential(**settings), conditions=NAMES[:s], low=(0.0, -1.0), high=(10.0, 1.0), phases=phases
+    )
 
 
 def numpy_kernel(name: str, values: dict[str, list[float]], x: np.ndarray, y: np.ndarray, d: int) -> np.ndarray:

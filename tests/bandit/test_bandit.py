@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from problems import ARMS, S, history, sequential, single
+from problems import ARMS, NAMES, S, history, sequential, single
 
-from metalic.bandit import UCB, Bandit, Greedy, Phase, Play, Random, Sequential, Single, Thompson, all_arms
-from metalic.bandit.history import Box, LossScale, target
+from metalic.bandit import UCB, Bandit, Greedy, Played, PlayedPhase, Random, Sequential, Single, Thompson, all_arms
+from metalic.bandit.history import ContextBox, LossScale, target
 from metalic.errors import BanditError
 
 HERE = (3.0, 0.5)
@@ -28,15 +28,15 @@ def test_targets_by_hand():
     """Two phases, gamma 0.9: r1 + 0.9 r2, then r2. Three: r1 + 0.9 r2 + 0.81 r3."""
     arm = (0,) * S
     plays = [
-        Play((0.0, 0.0), (Phase(arm, 1.0), Phase(arm, 2.0, 0.1))),
-        Play((5.0, 0.0), (Phase(arm, -1.0), Phase(arm, 0.5, 0.01))),
+        Played((0.0, 0.0), (PlayedPhase(arm, 1.0), PlayedPhase(arm, 2.0, 0.1))),
+        Played((5.0, 0.0), (PlayedPhase(arm, -1.0), PlayedPhase(arm, 0.5, 0.01))),
     ]
     learned = sequential().learn(plays)
     np.testing.assert_allclose(learned.model(0).reward, [1 + 0.9 * 2, -1 + 0.9 * 0.5])
     np.testing.assert_allclose(learned.model(1).reward, [2.0, 0.5])
     np.testing.assert_allclose(learned.model(0).context, [[0, 0.5], [0.5, 0.5]])
     np.testing.assert_allclose(learned.model(1).context, [[0, 0.5, 1.0], [0.5, 0.5, 0.0]])  # log loss, range seen
-    three = [Play((0.0, 0.0), (Phase(arm, 1.0), Phase(arm, 2.0, 0.1), Phase(arm, 4.0, 0.2)))]
+    three = [Played((0.0, 0.0), (PlayedPhase(arm, 1.0), PlayedPhase(arm, 2.0, 0.1), PlayedPhase(arm, 4.0, 0.2)))]
     models = [sequential(3, gamma=0.5).learn(three).model(p).reward[0] for p in range(3)]
     np.testing.assert_allclose(models, [1 + 0.5 * 2 + 0.25 * 4, 2 + 0.5 * 4, 4])
     assert target([3.0], 0.9) == 3.0
@@ -54,7 +54,7 @@ def test_three_phases_decide_and_recommend():
     learned = sequential(3).learn(history(20, phases=3))
     for phase in range(3):
         decision = learned.decide(HERE, play=21, key=1, phase=phase, loss=0.3 if phase else None)
-        assert len(decision.arm) == S
+        assert len(decision.conditions.bits) == S
     ranked = learned.recommend(HERE, top=4)
     assert [len(choices) for choices in ranked] == [4, 4, 4]
     assert all(a.mean >= b.mean for choices in ranked for a, b in pairwise(choices))
@@ -63,9 +63,9 @@ def test_three_phases_decide_and_recommend():
 def test_the_first_plays_are_random_then_the_model_speaks():
     learned = single().learn(history(30))
     assert learned.decide(HERE, play=5, key=0).mean is None
-    assert len({learned.decide(HERE, play=5, key=k).index for k in range(40)}) > 10
+    assert len({learned.decide(HERE, play=5, key=k).conditions.index for k in range(40)}) > 10
     sixth = [learned.decide(HERE, play=6, key=k) for k in range(5)]
-    assert len({d.index for d in sixth}) == 1
+    assert len({d.conditions.index for d in sixth}) == 1
     assert sixth[0].std > 0
 
 
@@ -79,7 +79,7 @@ def test_decisions_follow_from_rows_and_key(policy):
 
     assert decide(1) == decide(1)
     if isinstance(policy, Thompson | Random):
-        assert len({decide(key).index for key in range(20)}) > 3
+        assert len({decide(key).conditions.index for key in range(20)}) > 3
 
 
 def test_a_learned_bandit_can_be_sent_away():
@@ -93,17 +93,17 @@ def test_a_learned_bandit_can_be_sent_away():
 def test_ucb_counts_plays_in_flight_and_thompson_does_not():
     learned = single(policy=UCB(c=100.0)).learn(history(10))
     alone = learned.decide(HERE, play=11, key=0)
-    flying = [Play(HERE, (Phase(alone.arm),))]
+    flying = [Played(HERE, (PlayedPhase(alone.conditions.bits),))]
     other = learned.decide(HERE, play=12, key=0, pending=flying)
-    assert other.index != alone.index
+    assert other.conditions.index != alone.conditions.index
     same = single(policy=Thompson()).learn(history(10))
     assert same.decide(HERE, play=11, key=0, pending=flying) == same.decide(HERE, play=11, key=0)
 
 
 def test_pending_plays_shrink_the_deviation_only():
     learned = single(policy=Greedy()).learn(history(10))
-    arm = learned.decide(HERE, play=11, key=0).arm
-    flying = [Play(HERE, (Phase(arm),))]
+    arm = learned.decide(HERE, play=11, key=0).conditions.bits
+    flying = [Played(HERE, (PlayedPhase(arm),))]
     before, after = learned._belief(HERE, 0, None, ()), learned._belief(HERE, 0, None, flying)
     np.testing.assert_allclose(after.mean, before.mean, atol=1e-12)
     assert (after.std < before.std).all()
@@ -117,15 +117,17 @@ def test_recommendation_is_the_largest_mean():
     learned = single().learn(history(40))
     (ranked,) = learned.recommend(HERE, top=16)
     means = learned._belief(HERE, 0, None, ()).mean
-    assert [c.index for c in ranked] == list(np.argsort(-means))
-    assert ranked[0].arm == (0, 0, 1, 1)  # the truth: weights -1, -1/3, 1/3, 1
-    assert ranked[0].index == 12
+    assert [c.conditions.index for c in ranked] == list(np.argsort(-means))
+    assert ranked[0].conditions.bits == (0, 0, 1, 1)  # the truth: weights -1, -1/3, 1/3, 1
+    assert ranked[0].conditions.index == 12
 
 
 def test_an_unknown_loss_is_that_of_the_nearest_plays():
     arm, other = (0,) * S, (1,) * S
-    near = [Play(HERE, (Phase(arm, 0.0), Phase(arm, 0.0, loss))) for loss in (0.1, 0.2, 0.3, 0.4, 0.5) * 2]
-    far = [Play((10.0, -1.0), (Phase(other, 0.0), Phase(arm, 0.0, 50.0))) for _ in range(20)]
+    near = [
+        Played(HERE, (PlayedPhase(arm, 0.0), PlayedPhase(arm, 0.0, loss))) for loss in (0.1, 0.2, 0.3, 0.4, 0.5) * 2
+    ]
+    far = [Played((10.0, -1.0), (PlayedPhase(other, 0.0), PlayedPhase(arm, 0.0, 50.0))) for _ in range(20)]
     learned = sequential().learn(far + near)
     assert learned.expected_loss(HERE, 1, arm) == pytest.approx(0.3)
     assert learned.expected_loss((10.0, -1.0), 1, other) == pytest.approx(50.0)
@@ -155,7 +157,7 @@ def test_effects_are_differences_of_means():
         history(1),
         [replace(play, context=HERE) for play in history(12)],
         [replace(p, phases=(replace(p.phases[0], reward=-1.5),)) for p in history(12)],
-        [Play(HERE, (Phase((1, 0, 1, 0), r),)) for r in (1.0, 1.0, 1.0, 1.0 + 1e-15)],
+        [Played(HERE, (PlayedPhase((1, 0, 1, 0), r),)) for r in (1.0, 1.0, 1.0, 1.0 + 1e-15)],
         [replace(p, phases=(replace(p.phases[0], reward=1e6 * p.phases[0].reward),)) for p in history(12)],
     ],
     ids=["none", "one", "one context", "one reward", "one point", "large"],
@@ -169,11 +171,11 @@ def test_degenerate_histories_work(plays, kernel):
 
 
 def test_degenerate_boxes_work():
-    plays = [Play((2.0, y), (Phase((0, 1, 0, 1), y),)) for y in (0.1, 0.5, 0.9)]
-    bandit = Bandit(settings=Single(random_plays=0), conditions=S, low=(2.0, 0.0), high=(2.0, 1.0))
+    plays = [Played((2.0, y), (PlayedPhase((0, 1, 0, 1), y),)) for y in (0.1, 0.5, 0.9)]
+    bandit = Bandit(settings=Single(random_plays=0), conditions=NAMES[:S], low=(2.0, 0.0), high=(2.0, 1.0))
     assert np.isfinite(bandit.learn(plays).decide((2.0, 0.3), play=4, key=0).mean)
-    no_context = Bandit(settings=Single(random_plays=0), conditions=S, low=(), high=())
-    plays = [Play((), (Phase((0, 1, 0, 1), y),)) for y in (0.1, 0.5, 0.9)]
+    no_context = Bandit(settings=Single(random_plays=0), conditions=NAMES[:S], low=(), high=())
+    plays = [Played((), (PlayedPhase((0, 1, 0, 1), y),)) for y in (0.1, 0.5, 0.9)]
     assert np.isfinite(no_context.learn(plays).decide((), play=4, key=0).mean)
 
 
@@ -198,11 +200,11 @@ def test_without_loss_context_no_loss_is_needed():
 def test_many_conditions_are_decided_in_chunks():
     plays = history(12, s=14)
     decision = single(s=14).learn(plays).decide(HERE, play=13, key=0)
-    assert len(decision.arm) == 14
+    assert len(decision.conditions.bits) == 14
 
 
 def bad_reward(value):
-    return lambda: single().learn([Play(HERE, (Phase((0,) * S, value),))])
+    return lambda: single().learn([Played(HERE, (PlayedPhase((0,) * S, value),))])
 
 
 @pytest.mark.parametrize(
@@ -211,13 +213,13 @@ def bad_reward(value):
         (bad_reward(float("nan")), "play 0 of the history has the reward nan.*must be finite"),
         (bad_reward(float("inf")), "must be finite"),
         (bad_reward(None), "reward None"),
-        (lambda: single().learn([Play(HERE, (Phase((0, 2, 0, 0), 1.0),))]), "4 zeros and ones"),
-        (lambda: single().learn([Play(HERE, (Phase((0, 1), 1.0),))]), "4 zeros and ones"),
-        (lambda: single().learn([Play((1.0,), (Phase((0,) * S, 1.0),))]), "a context has 2 values"),
+        (lambda: single().learn([Played(HERE, (PlayedPhase((0, 2, 0, 0), 1.0),))]), "4 zeros and ones"),
+        (lambda: single().learn([Played(HERE, (PlayedPhase((0, 1), 1.0),))]), "4 zeros and ones"),
+        (lambda: single().learn([Played((1.0,), (PlayedPhase((0,) * S, 1.0),))]), "a context has 2 values"),
         (lambda: single().learn(history(1, phases=2)), "has 2 phases, not 1"),
         (lambda: sequential().learn(history(1)), "has 1 phases, not 2"),
         (
-            lambda: sequential().learn([Play(HERE, (Phase((0,) * S, 1.0), Phase((0,) * S, 1.0)))]),
+            lambda: sequential().learn([Played(HERE, (PlayedPhase((0,) * S, 1.0), PlayedPhase((0,) * S, 1.0)))]),
             "no loss before phase 1",
         ),
         (lambda: single().learn([]).decide((float("nan"), 0.0), play=1, key=0), "must be finite"),
@@ -230,9 +232,9 @@ def bad_reward(value):
         (lambda: single(s=17), "1 to 16 conditions.*not 17"),
         (lambda: single(s=0), "1 to 16 conditions"),
         (lambda: sequential(phases=0), "at least one phase"),
-        (lambda: Box((0.0,), (1.0, 2.0)), "must agree"),
-        (lambda: Box((2.0,), (1.0,)), "low <= high"),
-        (lambda: Bandit(settings=Single(), conditions=3, low=(0.0,), high=(float("inf"),)), "finite"),
+        (lambda: ContextBox((0.0,), (1.0, 2.0)), "must agree"),
+        (lambda: ContextBox((2.0,), (1.0,)), "low <= high"),
+        (lambda: Bandit(settings=Single(), conditions=NAMES[:3], low=(0.0,), high=(float("inf"),)), "finite"),
     ],
 )
 def test_bad_input_is_refused(make, message):
@@ -247,14 +249,17 @@ def test_settings_load_no_jax():
 
 def test_sequential_defaults_work_end_to_end():
     """Ten plays of two phases, each decided from the rows before it."""
-    bandit = Bandit(settings=Sequential(), conditions=3, low=(0.0,), high=(1.0,), phases=2)
-    plays: list[Play] = []
+    bandit = Bandit(settings=Sequential(), conditions=NAMES[:3], low=(0.0,), high=(1.0,), phases=2)
+    plays: list[Played] = []
     for t in range(1, 11):
         learned, context = bandit.learn(plays), (t / 10,)
         first = learned.decide(context, play=t, key=(0, t))
-        loss = 10.0 ** -sum(first.arm)
+        loss = 10.0 ** -sum(first.conditions.bits)
         second = learned.decide(context, play=t, key=(0, t), phase=1, loss=loss)
-        phases = Phase(first.arm, float(sum(first.arm))), Phase(second.arm, float(second.arm[0]), loss)
-        plays.append(Play(context, phases))
+        phases = (
+            PlayedPhase(first.conditions.bits, float(sum(first.conditions.bits))),
+            PlayedPhase(second.conditions.bits, float(second.conditions.bits[0]), loss),
+        )
+        plays.append(Played(context, phases))
     best = bandit.learn(plays).recommend((0.5,), top=1)
-    assert best[1][0].arm[0] == 1
+    assert best[1][0].conditions.bits[0] == 1

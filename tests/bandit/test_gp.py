@@ -7,7 +7,7 @@ from problems import ARMS, S, history, numpy_kernel, points, single
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import Kernel
 
-from metalic.bandit import Bandit, Phase, Play, Single, all_arms, gp
+from metalic.bandit import Bandit, Played, PlayedPhase, Single, all_arms, gp
 from metalic.bandit.gp import GP, covariance, likelihood, log_marginal, pad, padded_size, train
 from metalic.bandit.kernel import KERNELS, Form, Hyperprior, RewardKernel, kernel_named, register
 from metalic.errors import BanditError
@@ -237,12 +237,14 @@ def regret_after_60_plays(kernel: str, seed: int) -> float:
     for _ in range(60):
         b, i = rng.random(), rng.integers(512)
         reward = additive_truth(b, weights)[i] + 0.3 * rng.standard_normal()
-        plays.append(Play((b,), (Phase(arms[i].tolist(), float(reward)),)))
-    learned = Bandit(settings=Single(kernel=kernel), conditions=9, low=(0.0,), high=(1.0,)).learn(plays)
+        plays.append(Played((b,), (PlayedPhase(arms[i].tolist(), float(reward)),)))
+    learned = Bandit(settings=Single(kernel=kernel), conditions=tuple("abcdefghi"), low=(0.0,), high=(1.0,)).learn(
+        plays
+    )
     losses = []
     for b in np.linspace(0.05, 0.95, 10).tolist():
         truth = additive_truth(b, weights)
-        losses.append(truth.max() - truth[learned.recommend((b,), top=1)[0][0].index])
+        losses.append(truth.max() - truth[learned.recommend((b,), top=1)[0][0].conditions.index])
     return float(np.mean(losses))
 
 
@@ -254,6 +256,6 @@ def test_additive_learns_an_additive_reward_from_fewer_plays():
 def test_pad_marks_finished_and_pending():
     context, arm, reward = points(5)
     data = pad(context, arm, reward[:3])
-    assert data.finished.sum() == 3
+    assert data.observed.sum() == 3
     assert data.present.sum() == 5
     assert (data.reward[3:] == 0).all()

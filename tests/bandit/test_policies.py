@@ -143,8 +143,11 @@ def test_defaults_are_the_papers():
         (lambda: Sequential(gamma=float("inf")), "gamma"),
         (lambda: Single(first="u,c"), "a list of sets"),
         (lambda: Single(first=3), "a list of sets"),
-        (lambda: Bandit(settings=Single(first=[8]), conditions=3, low=(), high=()), "from 0 to 7, not 8"),
-        (lambda: Bandit(settings=Single(first=["u"]), conditions=3, low=(), high=()), "a study also takes names"),
+        (lambda: Bandit(settings=Single(first=[8]), conditions=("u", "c", "x"), low=(), high=()), "from 0 to 7, not 8"),
+        (
+            lambda: Bandit(settings=Single(first=["u"]), conditions=("u", "c", "x"), low=(), high=()),
+            "a study also takes names",
+        ),
         (lambda: Sequential(loss_context="square"), "loss_context"),
         (
             lambda: Policy.from_dict({"name": "ucd"}),

@@ -56,13 +56,11 @@ def invented(task: Task) -> Outcome:
     """A play whose second phase is worth what `reward` says, with a little noise."""
     rows, loss = [], None
     for phase in range(2):
-        decision = task.decide(phase, loss)
+        decision = task.chooser.choose(phase, loss)
         noise = 0.05 * np.random.default_rng([task.seed, phase]).standard_normal()
-        worth = 0.5 + noise if phase == 0 else reward(task.parameters["a"], decision.arm) + noise
+        worth = 0.5 + noise if phase == 0 else reward(task.parameters["a"], decision.conditions.bits) + noise
         loss = 0.1
-        names = tuple(name for name, bit in zip(Decay.conditions, decision.arm) if bit)
-        row = PhaseRow(names, decision.index, decision.arm, decision.mean, decision.std, worth)
-        rows.append(PhaseRow(**(vars(row) | {"error": 10**-worth, "loss": loss, "seconds": 0.1, "iterations": 5})))
+        rows.append(PhaseRow.of(decision, reward=worth, error=10**-worth, loss=loss, seconds=0.1, iterations=5))
     return Outcome("done", tuple(rows), {"python": "3"}, "<b>here</b>")
 
 

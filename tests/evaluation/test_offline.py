@@ -13,7 +13,7 @@ from metalic.errors import StudyError
 from metalic.evaluation.baselines import METHODS, union
 from metalic.evaluation.offline import ORACLE, STRIDE, OfflineTest, compare, planner, run_test, statistics
 from metalic.study import Study
-from metalic.study.driver import Progress
+from metalic.study.driver import StudyProgress
 
 CHEAP = ("learned", "random-seq", "all", "fixed")
 
@@ -32,7 +32,7 @@ def test_single_domain_methods(study: Study) -> None:
         hidden[name] = task.solver["hidden"]
         assert len(task.family.decomposition) == 1
         assert (task.family.points.collocation, task.family.points.boundary) == (32, 16)
-        assert task.first.arm == (0, 0, 0)
+        assert task.chooser.choose(0, None).conditions.bits == (0, 0, 0)
     assert hidden == {"pinn-sub": (3,), "pinn-merge-h": (6,), "pinn-merge-v": (3, 3)}
     given = replace(study.settings, solver={"points": mt.Points(10, 6, 4)})
     setup = METHODS["pinn-sub"].setup(given, None)
@@ -41,10 +41,10 @@ def test_single_domain_methods(study: Study) -> None:
 
 
 def test_sets_of_the_methods(study: Study) -> None:
-    plan, names = planner(study), study.settings.catalogue
+    plan = planner(study)
 
     def first(method: str, a: float = 1.0) -> tuple[str, ...]:
-        return names.parse(plan.at(METHODS[method], {"a": a}, seed=0, number=7).first.index)
+        return plan.at(METHODS[method], {"a": a}, seed=0, number=7).chooser.choose(0, None).conditions.names
 
     assert first("all") == ("u", "uavg", "x")
     assert first("xpinn") == ("uavg",)  # this family has no rc
@@ -55,9 +55,9 @@ def test_sets_of_the_methods(study: Study) -> None:
     assert mt.Catalogue(poisson).names == poisson.conditions
     for name, wanted in (("xpinn", ("uavg", "rc")), ("cpinn", ("uavg", "c"))):
         method = METHODS[name]
-        assert method.rule(mt.Catalogue(poisson), None) == wanted  # type: ignore[attr-defined]
+        assert method.rule(mt.Catalogue(poisson), None).names == wanted  # type: ignore[attr-defined]
     advection = mt.Catalogue(mt.find_family("advection"))
-    assert METHODS["cpinn"].rule(advection, None) == ("u", "uavg")  # type: ignore[attr-defined]
+    assert METHODS["cpinn"].rule(advection, None).names == ("u", "uavg")  # type: ignore[attr-defined]
 
 
 def test_a_trial_is_an_ordinary_solve(study: Study, tmp_path: Path) -> None:
@@ -77,8 +77,8 @@ def test_pairs_and_going_on(study: Study, tmp_path: Path) -> None:
     class StopError(Exception):
         pass
 
-    def stop(progress: Progress) -> None:
-        if progress.finished == 3:
+    def stop(progress: StudyProgress) -> None:
+        if progress.finished_count == 3:
             raise StopError
 
     path = tmp_path / "t.db"

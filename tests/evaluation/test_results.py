@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.offline import page
-from metalic.evaluation.reproduction import reproduce
+from metalic.reproduction import reproduce
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"

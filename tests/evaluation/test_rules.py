@@ -6,8 +6,8 @@ import decay
 import numpy as np
 import pytest
 
+from metalic.evaluation.narrative import played_effects, rule_sentence, sentences
 from metalic.evaluation.rules import Piece, best_fixed, expected_rewards, grid, intervals
-from metalic.evaluation.words import played_effects, rule_sentence, sentences
 from metalic.study import Study
 
 
@@ -52,9 +52,9 @@ def test_the_rule_that_was_put_in_is_found(study: Study) -> None:
         )
     low, high = intervals(second, 0.5, 2.0)
     names = study.settings.catalogue
-    assert "x" in names.parse(low.arm)
-    assert "x" not in names.parse(high.arm)
-    assert {"u"} <= set(names.parse(low.arm)) & set(names.parse(high.arm))
+    assert "x" in names.parse(low.arm).names
+    assert "x" not in names.parse(high.arm).names
+    assert {"u"} <= set(names.parse(low.arm).names) & set(names.parse(high.arm).names)
     assert low.high == pytest.approx(1.25, abs=0.1)
 
 
@@ -64,7 +64,7 @@ def test_effects_on_average(study: Study) -> None:
     assert mean[0] == pytest.approx(1.0, abs=0.15)
     assert abs(mean[1]) < 0.15
     assert np.all(std < 0.5)
-    assert "u" in study.settings.catalogue.parse(best_fixed(study.learned))
+    assert "u" in study.settings.catalogue.parse(best_fixed(study.learned)).names
 
 
 def test_sentences(study: Study) -> None:

@@ -5,8 +5,10 @@ import pytest
 import sympy as sp
 
 from metalic.errors import FamilyError
-from metalic.families import Advection, Box, Burgers, Dirichlet, Family, Neumann, Periodic, Robin, split
+from metalic.families import Advection, Burgers, Dirichlet, Family, Neumann, Periodic, Robin
+from metalic.families.derivatives import Partial
 from metalic.families.fields import Point, make_unknown
+from metalic.geometry import Box, split
 from metalic.pinn.laws import Place, System
 from metalic.pinn.network import Network
 
@@ -22,7 +24,7 @@ def lookup(fields, at):
     """Channels of sympy expressions at a point."""
 
     def look(channel):
-        component, (a, b) = channel
+        component, (a, b) = channel[0], channel[1].orders
         return float(sp.diff(fields[component], X, a, T, b).subs(at))
 
     return look
@@ -146,10 +148,10 @@ def test_one_condition_may_hold_in_space_and_in_time():
 
 def test_a_condition_touches_only_the_derivatives_of_its_faces():
     across, initial, robin, both = System(Walls(), Network(2, 1, (3,))).boundary
-    assert across.channels == ((0, (1, 0)),)
-    assert initial.channels == ((0, (0, 1)),)
-    assert set(robin.channels) == {(0, (0, 0)), (0, (1, 0))}
-    assert set(both.channels) == {(0, (0, 1)), (0, (1, 0))}
+    assert across.channels == ((0, Partial((1, 0))),)
+    assert initial.channels == ((0, Partial((0, 1))),)
+    assert set(robin.channels) == {(0, Partial((0, 0))), (0, Partial((1, 0)))}
+    assert set(both.channels) == {(0, Partial((0, 1))), (0, Partial((1, 0)))}
 
 
 def test_final_data_is_an_option():

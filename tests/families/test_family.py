@@ -8,7 +8,6 @@ from metalic.errors import ConditionError, FamilyError, GeometryError, MetalicEr
 from metalic.families import (
     BUILT_IN,
     Advection,
-    Box,
     Burgers,
     Dirichlet,
     Family,
@@ -16,11 +15,10 @@ from metalic.families import (
     KdV,
     Neumann,
     Periodic,
-    Points,
     Poisson,
     find_family,
-    split,
 )
+from metalic.geometry import Box, Points, split
 from metalic.pinn.laws import System
 from metalic.pinn.network import Network
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from metalic.conditions import touched
 from metalic.errors import FamilyError
+from metalic.families.derivatives import Laplacian, Partial
 from metalic.families.fields import Point, components_of, make_unknown, parse_derivative, rows
 
 XT = ("x", "t")
@@ -16,7 +17,12 @@ XT = ("x", "t")
 
 def unknown(components=("u",), names=XT):
     """An unknown whose channel (i, (a, b)) has the value 100 i + 10 a + b + 2."""
-    return make_unknown(lambda c: jnp.asarray(100.0 * c[0] + 10 * c[1][0] + c[1][-1] + 2), components, names)
+
+    def look(channel):
+        orders = channel[1].orders
+        return jnp.asarray(100.0 * channel[0] + 10 * orders[0] + orders[-1] + 2)
+
+    return make_unknown(look, components, names)
 
 
 # --- Names of derivatives --------------------------------------------------------------------------------------------
@@ -67,8 +73,8 @@ def test_ambiguous_names_are_refused(text, names):
 
 def test_names_that_read_alike_are_reached_by_d():
     u = make_unknown(lambda c: c[1], ("u",), ("x", "xx"))
-    assert u.d("x", "x") == (2, 0)
-    assert u.d("xx") == (0, 1)
+    assert u.d("x", "x") == Partial((2, 0))
+    assert u.d("xx") == Partial((0, 1))
 
 
 # --- A field ---------------------------------------------------------------------------------------------------------
@@ -99,7 +105,7 @@ def test_a_field_meets_arrays_from_either_side(number):
 
 def test_a_field_goes_through_functions_and_traces():
     def law(a):
-        field = make_unknown(lambda c: a[c[1][0]], ("u",), ("x",))
+        field = make_unknown(lambda c: a[c[1].orders[0]], ("u",), ("x",))
         return a[0] * field + jnp.exp(field.value) * field.x
 
     a = jnp.array([0.5, 3.0])
@@ -113,6 +119,18 @@ def test_an_unknown_derivative_is_told():
         _ = unknown(("u", "v")).v.xz
     with pytest.raises(FamilyError, match="no coordinate 'z'; the coordinates are x, t"):
         unknown().d("x", "z")
+
+
+def test_a_laplacian_names_its_coordinates():
+    u = make_unknown(lambda c: c[1], ("u",), ("x", "y", "t"))
+    assert u.laplacian("x", "y") == Laplacian((2, 2, 0))
+    assert u.laplacian("t", "x") == Laplacian((2, 0, 2))
+    assert u.laplacian("y") == u.yy == Partial((0, 2, 0))
+    for wrong in ((), ("x", "x")):
+        with pytest.raises(FamilyError, match=r"names its coordinates, each once, as in u\.laplacian"):
+            u.laplacian(*wrong)
+    with pytest.raises(FamilyError, match="no coordinate 'z'; the coordinates are x, y, t"):
+        u.laplacian("x", "z")
 
 
 # --- Components, points, rows ----------------------------------------------------------------------------------------
@@ -158,15 +176,15 @@ def seen(law, components=("u",)):
 
 
 def test_only_what_is_used_is_touched():
-    assert seen(lambda u: u.t + u.value * u.x) == {(0, (0, 1)), (0, (0, 0)), (0, (1, 0))}
-    assert seen(lambda u: u.xxx) == {(0, (3, 0))}
+    assert seen(lambda u: u.t + u.value * u.x) == {(0, Partial((0, 1))), (0, Partial((0, 0))), (0, Partial((1, 0)))}
+    assert seen(lambda u: u.xxx) == {(0, Partial((3, 0)))}
     assert seen(lambda u: 3.0) == frozenset()
-    assert seen(lambda u: 2 * jnp.sin(u.value) + 1) == {(0, (0, 0))}
-    assert seen(lambda u: (u.a.x, u.b.t), ("a", "b")) == {(0, (1, 0)), (1, (0, 1))}
+    assert seen(lambda u: 2 * jnp.sin(u.value) + 1) == {(0, Partial((0, 0)))}
+    assert seen(lambda u: (u.a.x, u.b.t), ("a", "b")) == {(0, Partial((1, 0))), (1, Partial((0, 1)))}
 
 
 def test_touching_computes_nothing():
     """A law is only traced: one that would blow up at the recorded zeros does no harm, a branch on values is told."""
-    assert seen(lambda u: 1 / u.value) == {(0, (0, 0))}
+    assert seen(lambda u: 1 / u.value) == {(0, Partial((0, 0)))}
     with pytest.raises(jax.errors.TracerBoolConversionError):
         seen(lambda u: u.x if u.value > 0 else 0.0)

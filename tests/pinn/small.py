@@ -10,7 +10,8 @@ from metalic.pinn import LBFGS, Adam, GaussNewton
 from metalic.pinn.laws import System
 from metalic.pinn.network import Network
 from metalic.pinn.optimizers import Status
-from metalic.pinn.problem import Problem, Sampler, scale
+from metalic.pinn.problem import Problem
+from metalic.pinn.sampler import Sampler, scale
 from metalic.pinn.solution import PhaseRecord
 
 POINTS = mt.Points(24, 8, 6)
@@ -124,9 +125,9 @@ def problem(family, values=None, hidden=HIDDEN, points=POINTS, seed=0, condition
         *scale(family, "subdomain"),
         family.coefficient_table(),
         {name: np.asarray(value, dtype=float) for name, value in values.items()},
-        system.catalogue.vector(conditions).astype(bool),
+        np.array(system.catalogue.parse(conditions).bits, bool),
         np.asarray(20.0),
-        np.asarray(5.0),
+        np.full(len(system.catalogue), 5.0),
         system,
     )
     rng = np.random.default_rng(seed + 1)

@@ -14,7 +14,8 @@ from metalic.errors import (
     ParameterError,
     ScheduleError,
 )
-from metalic.pinn import Phase, Schedule, find_schedule, solve
+from metalic.pinn import Phase, Schedule, find_schedule
+from metalic.solving import solve
 
 ONE = [Phase(ADAM, 1)]
 
@@ -45,6 +46,9 @@ def attempt(family=Line, conditions="u", schedule=ONE, **settings):
         ({"conditions": "u;c"}, ScheduleError, "2 sets of conditions for the 1 phases"),
         ({"conditions": [["u"], ["c"], ["u"]]}, ScheduleError, "3 sets of conditions for the 1 phases"),
         ({"conditions": 1.5}, ConditionError, "1.5"),
+        ({"conditions": ["u,c"]}, ConditionError, "ambiguous: write 'u,c'"),
+        ({"conditions": [["u"], "c"]}, ConditionError, "ambiguous: write 'u,c'"),
+        ({"conditions": [3]}, ConditionError, "0/1 vector of conditions has 2 entries"),
         ({"conditions": lambda phase, loss: "flux"}, ConditionError, "no condition 'flux'"),
         ({"conditions": lambda phase, loss: None}, ConditionError, "None"),
         # the schedule

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metalic.pinn.optimizers import blocks
+from metalic.pinn import blocks
 
 pytestmark = pytest.mark.usefixtures("double")
 

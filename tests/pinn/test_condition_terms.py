@@ -12,8 +12,9 @@ import pytest
 from small import problem
 
 from metalic.conditions import Catalogue
-from metalic.families import Points, find_family
-from metalic.pinn.loss import terms, value
+from metalic.families import find_family
+from metalic.geometry import Points
+from metalic.pinn.problem import Problem
 
 HIDDEN = (6, 4)
 AGREE = 1e-6
@@ -26,7 +27,7 @@ def measured(family):
     """The problem, its random networks as plain functions, and all terms of its loss."""
     with jax.enable_x64(True):
         one, theta = problem(family, VALUES[family], HIDDEN, Points(30, 20, 14))
-        found = {name: float(term) for name, term in jax.jit(terms)(one, theta).items()}
+        found = {name: float(term) for name, term in jax.jit(Problem.terms)(one, theta).items()}
     networks = [
         plain.network(weights, centre, slope, HIDDEN)
         for weights, centre, slope in zip(theta, one.centre, one.slope, strict=True)
@@ -69,7 +70,7 @@ def test_the_loss_is_its_formula(family):
     names = NAMES[family]
     shared = {name: plain.term(name, family, *networks, points(one.interface), values) for name in names}
     with jax.enable_x64(True):
-        measure = jax.jit(value)
+        measure = jax.jit(Problem.value)
         programs = measure._cache_size()
         for chosen in [(), *((name,) for name in names), names[:2], names[3:7], names]:
             truth = bare + 5 * sum(shared[name] for name in chosen)

@@ -1,81 +1,89 @@
-"""A residual is merged only if it is a function of the sum of second derivatives everywhere, not at most places."""
+"""A Laplacian in a residual is one channel; in conditions it is the sum of its terms, which they differentiate."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from small import problem
 
 import metalic as mt
-from metalic.families.fields import SecondSum
+from metalic.families.derivatives import Laplacian, Partial
 from metalic.pinn.laws import Place, System
 from metalic.pinn.network import Network
+from metalic.pinn.problem import Problem
 
 pytestmark = pytest.mark.usefixtures("double")
 
-PLAIN = {(0, (2, 0)), (0, (0, 2))}
-MERGED = {(0, SecondSum((2, 2)))}
+
+class Diffusion(mt.Family):
+    parameters = {"k": (0.5, 1.5)}
+    domain = mt.Box(x=(0, 1), y=(0, 2), t=(0, 1))
+    decomposition = mt.split(domain, t=[0.5])
+    conditions = ("r", "rc", "gr", "xx")
+
+    def residual(self, u, p, k):
+        return u.t - k * u.laplacian("x", "y") * (1 + p.x) + u * u.x
+
+    def boundary(self):
+        return [mt.Dirichlet("t=0", 0.0)]
 
 
-def law(residual, parameters=(), coefficients=None):
-    domain = mt.Box(x=(0, 1), y=(0, 1))
-    body = {
-        "parameters": dict.fromkeys(parameters, (0.0, 2.0)),
-        "domain": domain,
-        "decomposition": mt.split(domain, y=[0.5]),
-        "coefficients": coefficients or {},
-        "residual": residual,
-        "boundary": lambda self: [mt.Dirichlet("x=0", 0.0)],
-    }
-    return System(type("Mine", (mt.Family,), body)(), Network(2, 1, (3,))).residual
+class WrittenOut(Diffusion):
+    """The same law, derivative by derivative."""
+
+    def residual(self, u, p, k):
+        return u.t - k * (u.xx + u.yy) * (1 + p.x) + u * u.x
 
 
-def second(found):
-    return {channel for channel in found.channels if sum(channel[1]) > 1}
+def system(family):
+    return System(family(), Network(3, 1, (4,)))
 
 
-@pytest.mark.parametrize(
-    "residual",
-    [
-        lambda self, u, p: u.xx + u.yy - 1.0,
-        lambda self, u, p: 1.0 - u.yy - u.xx,
-        lambda self, u, p: -2 * (u.xx + u.yy) + u.x,
-        lambda self, u, p: jnp.where(p.x > 0.9, 5.0, 1.0) * (u.xx + u.yy),
-        lambda self, u, p: (u.xx + u.yy) ** 2 + jnp.sin(u.xx + u.yy) * u,
-    ],
-)
-def test_a_function_of_the_sum_is_merged(residual):
-    assert second(law(residual)) == MERGED
+def channels(*orders):
+    return {(0, Partial(one)) for one in orders}
 
 
-@pytest.mark.parametrize(
-    "residual",
-    [
-        lambda self, u, p: jnp.where((p.x > 0.9) & (p.y > 0.9), 5.0, 1.0) * u.xx + u.yy,
-        lambda self, u, p: jnp.where(abs(p.x - 0.5) < 0.01, u.xx, u.xx + u.yy),
-        lambda self, u, p: u.xx + jnp.where(u.value > 4, 2.0, 1.0) * u.yy,
-        lambda self, u, p: u.xx + u.yy + jnp.maximum(0.0, u.xx - 4.0),
-        lambda self, u, p: u.xx - u.yy,
-        lambda self, u, p: u.xx + u.yy * (1 + 1e-9),
-        lambda self, u, p: u.xx * u.yy,
-    ],
-    ids=["a corner", "a line", "large values", "large curvature", "difference", "almost", "product"],
-)
-def test_what_differs_only_here_or_there_is_not_merged(residual):
-    """Tried out at a few random places each of these but the last two would pass for a sum."""
-    assert second(law(residual)) == PLAIN
+def test_a_laplacian_is_one_channel_of_a_residual():
+    first = channels((0, 0, 0), (1, 0, 0), (0, 0, 1))
+    assert set(system(Diffusion).residual.channels) == first | {(0, Laplacian((2, 2, 0)))}
+    assert set(system(WrittenOut).residual.channels) == first | channels((2, 0, 0), (0, 2, 0))
 
 
-def test_what_differs_for_some_parameters_or_materials_is_not_merged():
-    rare = law(lambda self, u, p, k: u.xx + jnp.where(k > 1.99, 3.0, 1.0) * u.yy, ["k"])
-    assert second(rare) == PLAIN
-    table = {"a": {"1": 1.0, "2": 1.0}, "b": {"1": 1.0, "2": 1.0}}
-    assert second(law(lambda self, u, p: p.a * u.xx + p.b * u.yy, coefficients=table)) == PLAIN
+@pytest.mark.parametrize("name", ["poisson", "poisson-unit"])
+def test_poisson_needs_one_channel(name):
+    found = System(mt.find_family(name), Network(2, 1)).residual.channels
+    assert found == ((0, Laplacian((2, 2))),)
 
 
-def test_merged_rows_are_the_rows():
-    found = law(lambda self, u, p, k: k * (u.xx + u.yy) + p.x * u.x * u, ["k"])
-    at = Place(jnp.asarray([0.3, 0.7]), (), None, {"k": 1.5})
-    values = {(0, (0, 0)): 2.0, (0, (1, 0)): 3.0, (0, SecondSum((2, 2))): 11.0}
-    vector = jnp.asarray([values[channel] for channel in found.channels])
-    rows = jax.jit(lambda v: found.rows(found.channels, v, v, at, at))(vector)
-    np.testing.assert_allclose(rows, [1.5 * 11 + 0.3 * 3 * 2])
+def test_conditions_see_the_terms_of_a_laplacian():
+    one, other = system(Diffusion), system(WrittenOut)
+    for law, same in zip(one.conditions, other.conditions, strict=True):
+        assert law.channels == same.channels
+    gradient = one.conditions[one.catalogue.names.index("gr")]
+    raised = channels((3, 0, 0), (1, 2, 0), (2, 1, 0), (0, 3, 0), (2, 0, 1), (0, 2, 1))
+    assert {c for c in gradient.channels if c[1].order == 3} == raised
+
+
+def test_the_rows_of_a_law():
+    law = system(Diffusion).residual
+    at = Place(jnp.asarray([0.3, 0.7, 0.1]), (), None, {"k": 1.5})
+    values = {Partial((0, 0, 0)): 2.0, Partial((1, 0, 0)): 3.0, Partial((0, 0, 1)): 5.0, Laplacian((2, 2, 0)): 11.0}
+    vector = jnp.asarray([values[derivative] for _, derivative in law.channels])
+    rows = jax.jit(lambda v: law.rows(law.channels, v, v, at, at))(vector)
+    np.testing.assert_allclose(rows, [5 - 1.5 * 11 * 1.3 + 2 * 3])
+
+
+def test_both_ways_of_writing_have_the_same_terms_and_gauss_newton_system():
+    (one, theta), (other, _) = (problem(family, {"k": 0.8}, hidden=(4, 3)) for family in (Diffusion, WrittenOut))
+    found, truth = (jax.jit(Problem.terms)(case, theta) for case in (one, other))
+    for name, term in truth.items():
+        assert float(found[name]) == pytest.approx(float(term), rel=1e-11), name
+    found, truth = (jax.jit(Problem.normal_equations)(case, theta) for case in (one, other))
+    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(truth), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11 * np.abs(b).max())
+
+
+def test_a_flux_may_have_a_laplacian():
+    flux = {"flux": lambda self, u, p, k: {"t": u.laplacian("x", "y")}, "conditions": ("c",)}
+    family = type("WithFlux", (Diffusion,), flux)
+    assert set(system(family).conditions[0].channels) == channels((2, 0, 0), (0, 2, 0))

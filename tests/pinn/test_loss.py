@@ -8,18 +8,11 @@ import numpy as np
 import pytest
 from small import Quad, Ring, Soliton, problem
 
-from metalic.families import Points, Poisson
-from metalic.pinn.loss import (
-    condition_rows,
-    curvature,
-    edges,
-    fixed_rows,
-    gram,
-    normal_equations,
-    terms,
-    value,
-    value_and_gradient,
-)
+from metalic.families import Poisson
+from metalic.families.derivatives import Partial
+from metalic.geometry import Points
+from metalic.pinn.normal_equations import gram
+from metalic.pinn.problem import Problem, condition_rows, fixed_rows
 
 pytestmark = pytest.mark.usefixtures("double")
 
@@ -44,13 +37,14 @@ def sets(name):
 
 def all_rows(one, theta):
     """The weighted rows of the whole loss as one vector; inactive conditions have rows of zeros."""
-    count = len(one.system.conditions)
-    parts = fixed_rows(one, theta) + condition_rows(one, theta, range(count), one.lambda_interface * one.active)
+    strength = one.lambda_interface * one.active
+    parts = fixed_rows(one, theta) + condition_rows(one, one.interface, one.system.views, strength, theta)
     return jnp.concatenate([jnp.ravel(part) for part in parts])
 
 
 jitted_rows, jitted_jacobian = jax.jit(all_rows), jax.jit(jax.jacrev(all_rows, argnums=1))
-jitted_value, jitted_gradient, jitted_equations = (jax.jit(f) for f in (value, value_and_gradient, normal_equations))
+jitted_value, jitted_gradient = jax.jit(Problem.value), jax.jit(Problem.value_and_gradient)
+jitted_equations = jax.jit(Problem.normal_equations)
 
 
 @every
@@ -62,7 +56,7 @@ def test_the_loss_is_the_sum_of_squares_of_its_rows(name):
 
 def test_the_loss_is_the_weighted_sum_of_its_terms():
     for one, theta in sets("quad"):
-        parts = jax.jit(terms)(one, theta)
+        parts = jax.jit(Problem.terms)(one, theta)
         chosen = [n for n, on in zip(one.system.catalogue.names, one.active, strict=True) if on]
         total = parts["residual"] + 20 * parts["boundary"] + 5 * sum(parts[n] for n in chosen)
         assert float(jitted_value(one, theta)) == pytest.approx(float(total), rel=1e-12)
@@ -95,7 +89,7 @@ def test_normal_equations_are_those_of_a_dense_jacobian(name):
         blocks = H.reshape(count, size, count, size).swapaxes(1, 2)
         for k, block in enumerate(equations.diagonal):
             np.testing.assert_allclose(np.tril(block), np.tril(blocks[k, k]), atol=near)
-        coupled = dict(zip(edges(one), equations.coupling, strict=True))
+        coupled = dict(zip(equations.edges, equations.coupling, strict=True))
         for low in range(count):
             for high in range(low + 1, count):
                 found = coupled.get((low, high), np.zeros((size, size)))  # no edge: nothing in the dense matrix either
@@ -103,20 +97,21 @@ def test_normal_equations_are_those_of_a_dense_jacobian(name):
 
 
 def test_the_graph_of_subdomains():
-    assert edges(made("quad")[0]) == ((0, 1), (0, 2), (1, 3), (2, 3))
-    assert edges(made("ring")[0]) == ((0, 1), (0, 2), (1, 2))
-    assert edges(made("soliton")[0]) == ((0, 1),)
+    assert made("quad")[0].edges == ((0, 1), (0, 2), (1, 3), (2, 3))
+    assert made("ring")[0].edges == ((0, 1), (0, 2), (1, 2))
+    assert made("soliton")[0].edges == ((0, 1),)
 
 
 def test_an_asymmetric_condition_is_seen_from_both_sides():
     """Lean at an interface across x, by hand: n = (1, 0) from a, (-1, 0) from b, each with its own material."""
     one, theta = made("quad")
     block = one.interface
-    channels = jax.jit(lambda *at: one.system.network.channels(*at, ((0, (0, 0)), (1, (0, 0)), (1, (1, 0)))))
-    lean = one.system.catalogue.names.index("lean")
+    needed = ((0, Partial((0, 0))), (1, Partial((0, 0))), (1, Partial((1, 0))))
+    channels = jax.jit(lambda *at: one.system.network.channels(*at, needed))
+    lean = [view for view in one.system.views if view.law.name == "lean"]
     e = [(a, b) for a, b in zip(block.a, block.b, strict=True)].index((0, 2))
     strength = jnp.ones(len(one.system.conditions))
-    rows = [np.asarray(part[e]) for part in jax.jit(lambda t: condition_rows(one, t, [lean], strength))(theta)]
+    rows = [np.asarray(part[e]) for part in jax.jit(lambda t: condition_rows(one, block, lean, strength, t))(theta)]
     x = block.x[e]
     values = {}
     for k in (0, 2):
@@ -139,7 +134,7 @@ def test_curvature_is_the_second_derivative_along_a_step_pulled_back():
     weights = np.array([-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560])
     second = sum(w * np.asarray(rows) for w, rows in zip(weights, shifted, strict=True)) / 0.01**2  # of eighth order
     truth = np.asarray(jax.vjp(lambda s: all_rows(one, s), theta)[1](jnp.asarray(second))[0])
-    measure = jax.jit(curvature)
+    measure = jax.jit(Problem.curvature)
     error = {h: np.abs(measure(one, theta, direction, h) - truth).max() / np.abs(truth).max() for h in (0.02, 0.04)}
     assert error[0.04] < 0.02
     assert error[0.04] / error[0.02] == pytest.approx(4, abs=0.1)
@@ -163,5 +158,5 @@ def test_one_program_serves_all_sets_parameters_and_seeds():
 
 def test_an_undivided_problem_has_no_terms_of_conditions():
     one, theta = problem(Poisson().undivided(), hidden=(3,), points=Points(7, 5, 4), conditions="none")
-    assert set(jax.jit(terms)(one, theta)) == {"residual", "boundary"}
-    assert edges(one) == ()
+    assert set(jax.jit(Problem.terms)(one, theta)) == {"residual", "boundary"}
+    assert one.edges == ()

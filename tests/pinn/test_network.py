@@ -9,7 +9,8 @@ import plain
 import pytest
 
 from metalic.errors import ScheduleError
-from metalic.pinn.network import Network, below, closure
+from metalic.families.derivatives import Laplacian, Partial
+from metalic.pinn.network import Network
 
 pytestmark = pytest.mark.usefixtures("double")
 
@@ -29,7 +30,7 @@ def setting(d, m, hidden, n=5, seed=0):
 
 def nested(network, theta, z, slope, channel):
     """A derivative by nested jax.grad of a plain network as a function of the raw coordinates (centre 0)."""
-    component, index = channel
+    component, derivative = channel
     layers, start = [], 0
     for b, a in network.shapes:
         layers.append((theta[start : start + b * a].reshape(b, a), theta[start + b * a : start + b * a + b]))
@@ -41,17 +42,20 @@ def nested(network, theta, z, slope, channel):
             h = jnp.tanh(weights @ h + bias)
         return (layers[-1][0] @ h + layers[-1][1])[component]
 
-    function = output
-    for axis, order in enumerate(index):
-        for _ in range(order):
-            function = jax.grad(function, argnums=axis)
-    return jax.vmap(function)(*(z / slope[:, None]))
+    def differentiated(orders):
+        function = output
+        for axis, order in enumerate(orders):
+            for _ in range(order):
+                function = jax.grad(function, argnums=axis)
+        return jax.vmap(function)(*(z / slope[:, None]))
+
+    return sum(differentiated(term.orders) for term in derivative.terms)
 
 
 @pytest.mark.parametrize(("d", "m", "hidden"), [(1, 1, (4, 3, 2)), (2, 2, (5, 3)), (3, 1, (4,))])
 def test_channels_are_nested_derivatives(d, m, hidden):
     network, theta, z, slope = setting(d, m, hidden)
-    channels = tuple((i, index) for i in range(m) for index in indices(d, 3))
+    channels = tuple((i, Partial(index)) for i in range(m) for index in indices(d, 3))
     found = jax.jit(lambda t: network.channels(t, z, slope, channels))(theta)
     truth = jax.jit(lambda t: jnp.stack([nested(network, t, z, slope, channel) for channel in channels]))(theta)
     np.testing.assert_allclose(found, truth, rtol=EXACT, atol=EXACT * np.abs(truth).max())
@@ -60,26 +64,37 @@ def test_channels_are_nested_derivatives(d, m, hidden):
 def test_a_fourth_mixed_derivative():
     """What the gradient of a third-order residual needs."""
     network, theta, z, slope = setting(2, 1, (4,))
-    channels = ((0, (4, 0)), (0, (3, 1)), (0, (2, 2)))
+    channels = ((0, Partial((4, 0))), (0, Partial((3, 1))), (0, Partial((2, 2))))
     truth = jax.jit(lambda t: jnp.stack([nested(network, t, z, slope, channel) for channel in channels]))(theta)
     found = jax.jit(lambda t: network.channels(t, z, slope, channels))(theta)
     np.testing.assert_allclose(found, truth, rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.parametrize("hidden", [(4,), (5, 3), (4, 3, 2)])
+def test_a_laplacian_is_the_sum_of_nested_derivatives(hidden):
+    network, theta, z, slope = setting(3, 2, hidden)
+    channels = ((1, Laplacian((2, 2, 0))), (0, Laplacian((2, 2, 2))), (0, Partial((0, 0, 1))), (1, Partial((2, 0, 0))))
+    truth = jax.jit(lambda t: jnp.stack([nested(network, t, z, slope, channel) for channel in channels]))(theta)
+    found = jax.jit(lambda t: network.channels(t, z, slope, channels))(theta)
+    np.testing.assert_allclose(found, truth, rtol=EXACT, atol=EXACT * np.abs(truth).max())
+
+
 def test_channels_come_alone_and_in_any_order():
     network, theta, z, slope = setting(2, 2, (4,))
-    together = network.channels(theta, z, slope, ((1, (0, 1)), (0, (2, 0)), (0, (0, 0))))
-    for i, channel in enumerate([(1, (0, 1)), (0, (2, 0)), (0, (0, 0))]):
+    together = network.channels(theta, z, slope, ((1, Partial((0, 1))), (0, Partial((2, 0))), (0, Partial((0, 0)))))
+    for i, channel in enumerate([(1, Partial((0, 1))), (0, Partial((2, 0))), (0, Partial((0, 0)))]):
         np.testing.assert_allclose(network.channels(theta, z, slope, (channel,))[0], together[i], rtol=1e-14)
 
 
 @pytest.mark.parametrize(
     ("d", "m", "hidden", "channels"),
     [
-        (1, 1, (4,), ((0, (0,)), (0, (2,)))),
-        (2, 2, (4, 3), ((0, (0, 0)), (1, (1, 1)), (0, (3, 0)), (1, (0, 0)))),
-        (2, 1, (4,), ((0, (2, 0)),)),
-        (3, 2, (3,), ((1, (1, 0, 0)), (0, (0, 1, 1)))),
+        (1, 1, (4,), ((0, Partial((0,))), (0, Partial((2,))))),
+        (2, 2, (4, 3), ((0, Partial((0, 0))), (1, Partial((1, 1))), (0, Partial((3, 0))), (1, Partial((0, 0))))),
+        (2, 1, (4,), ((0, Partial((2, 0))),)),
+        (3, 2, (3,), ((1, Partial((1, 0, 0))), (0, Partial((0, 1, 1))))),
+        (2, 1, (4, 3, 2), ((0, Laplacian((2, 2))),)),
+        (3, 2, (5, 4), ((1, Laplacian((2, 2, 0))), (0, Partial((0, 0, 1))), (1, Partial((2, 0, 0))))),
     ],
 )
 def test_pullback_gives_the_rows_of_the_jacobian(d, m, hidden, channels):
@@ -104,7 +119,7 @@ def test_pullback_gives_the_rows_of_the_jacobian(d, m, hidden, channels):
 def test_numpy_evaluation_is_the_value_channel_and_the_plain_network(d, m, hidden):
     network, theta, z, slope = setting(d, m, hidden)
     values = network.evaluate(np.asarray(theta), np.asarray(z))
-    channels = tuple((i, (0,) * d) for i in range(m))
+    channels = tuple((i, Partial((0,) * d)) for i in range(m))
     np.testing.assert_allclose(values, network.channels(theta, z, slope, channels), rtol=1e-13, atol=1e-14)
     np.testing.assert_allclose(values, plain.forward(np.asarray(theta), np.asarray(z).T, hidden, m).T, rtol=1e-13)
 
@@ -123,12 +138,6 @@ def test_glorot_normal():
         assert not bias.any()
         b, a = weights.shape
         assert np.var(weights) * (a + b) / 2 == pytest.approx(1, abs=5 * np.sqrt(2 / (a * b)))
-
-
-def test_closure_is_downward():
-    assert below((1, 2)) == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]
-    assert set(closure([(2, 0), (0, 1)])) == {(0, 0), (1, 0), (2, 0), (0, 1)}
-    assert closure([(1, 1)])[0] == (0, 0)
 
 
 @pytest.mark.parametrize("hidden", [(), (0,), (20, -1), (2.5,), ("20",)])

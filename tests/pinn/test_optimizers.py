@@ -1,5 +1,8 @@
 """What holds for every optimizer, and each against something known: SciPy's L-BFGS-B, the exact minimum, divergence."""
 
+from collections.abc import Callable
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,9 +11,11 @@ from scipy.optimize import minimize
 from small import ADAM, HIDDEN, LIMITED, NEWTON, POINTS, Broken, Line, problem
 
 from metalic.errors import ScheduleError
-from metalic.pinn import LBFGS, Adam, GaussNewton, Phase, solve
-from metalic.pinn.loss import value, value_and_gradient
+from metalic.pinn import LBFGS, Adam, GaussNewton, Phase
+from metalic.pinn.normal_equations import NormalEquations
+from metalic.pinn.objective import Objective
 from metalic.pinn.optimizers import Status, advance, restart, start
+from metalic.solving import solve
 
 EVERY = {optimizer.name: optimizer for optimizer in (ADAM, LIMITED, NEWTON)}
 every = pytest.mark.parametrize("optimizer", EVERY.values(), ids=EVERY)
@@ -35,9 +40,9 @@ def test_the_loss_falls_and_is_that_of_the_weights(optimizer, line):
     state, done = run(optimizer, one, theta, BUDGET[optimizer.name])
     assert int(done) == BUDGET[optimizer.name]
     assert Status(int(state.status)) is Status.RUNNING
-    assert float(state.loss) < 0.1 * float(value(one, theta))
+    assert float(state.loss) < 0.1 * float(one.value(theta))
     if optimizer.name != "adam":  # Adam reports the loss before its last step
-        assert float(value(one, state.theta)) == pytest.approx(float(state.loss), rel=1e-9)
+        assert float(one.value(state.theta)) == pytest.approx(float(state.loss), rel=1e-9)
     assert state.theta.dtype == jnp.float64
 
 
@@ -74,12 +79,12 @@ def test_new_points_are_taken_up(optimizer, line):
     one, theta = line
     other, _ = problem(Line, {"k": 2.0}, seed=5)
     state, _ = run(optimizer, one, theta, 3)
-    before = float(value(other, state.theta))
+    before = float(other.value(state.theta))
     state, _ = advance(optimizer, other, restart(optimizer, other, state), jnp.asarray(1))
     if optimizer.name == "adam":
         assert float(state.loss) == pytest.approx(before, rel=1e-12)
     else:
-        assert float(state.loss) == pytest.approx(float(value(other, state.theta)), rel=1e-9)
+        assert float(state.loss) == pytest.approx(float(other.value(state.theta)), rel=1e-9)
         assert float(state.loss) < before
 
 
@@ -107,6 +112,82 @@ def test_divergence_on_the_way_is_an_outcome_too():
     assert 1 < result.phases[0].iterations < 50
 
 
+# --- Objectives that are no PDE --------------------------------------------------------------------------------------
+
+
+class LeastSquares(Objective):
+    """|r(theta)|^2 of plain rows, everything by automatic differentiation of dense matrices."""
+
+    data: tuple[jax.Array, ...]
+    rows: Callable[..., jax.Array] = eqx.field(static=True)
+    edges: tuple[tuple[int, int], ...] = eqx.field(static=True, default=())
+
+    def value(self, theta):
+        return jnp.sum(self.rows(theta, *self.data) ** 2)
+
+    def value_and_gradient(self, theta):
+        return jax.value_and_grad(self.value)(theta)
+
+    def normal_equations(self, theta):
+        r = self.rows(theta, *self.data)
+        J = jax.jacobian(self.rows)(theta, *self.data)
+        diagonal = tuple(J[:, k].T @ J[:, k] for k in range(len(theta)))
+        coupling = tuple(J[:, high].T @ J[:, low] for low, high in self.edges)
+        return NormalEquations(r @ r, jnp.einsum("rkp,r->kp", J, r), diagonal, coupling, self.edges)
+
+    def curvature(self, theta, direction):
+        along = lambda s: self.rows(theta + s * direction, *self.data)  # noqa: E731
+        second = jax.jacfwd(jax.jacfwd(along))(0.0)
+        return jax.vjp(lambda t: self.rows(t, *self.data), theta)[1](second)[0]
+
+
+def rosenbrock(theta):
+    x, y = theta[0]
+    return jnp.stack([10 * (y - x**2), 1 - x])
+
+
+def linear(theta, matrix, right):
+    return matrix @ theta.ravel() - right
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "iterations", "near"),
+    [(Adam(2e-2, 1e-4, 20_000), 20_000, 1e-6), (LBFGS(), 100, 1e-6), (GaussNewton(), 100, 1e-9)],
+    ids=EVERY,
+)
+def test_rosenbrock(optimizer, iterations, near, double):
+    """From the classical start (-1.2, 1); the minimum is 0 at (1, 1)."""
+    one = LeastSquares((), rosenbrock)
+    state, done = run(optimizer, one, jnp.asarray([[-1.2, 1.0]]), iterations)
+    assert Status(int(state.status)) is not Status.DIVERGED
+    assert int(done) <= iterations
+    np.testing.assert_allclose(state.theta, [[1.0, 1.0]], atol=near)
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "iterations", "near"),
+    [(Adam(5e-2, 1e-6, 4000), 4000, 1e-5), (LBFGS(), 200, 1e-5), (GaussNewton(), 50, 1e-8)],
+    ids=EVERY,
+)
+def test_linear_least_squares(optimizer, iterations, near, double):
+    """Two coupled blocks of three unknowns, against NumPy's solver; the residual at the minimum is not zero."""
+    rng = np.random.default_rng(3)
+    matrix, right = rng.normal(size=(10, 6)), rng.normal(size=10)
+    truth, (least,), *_ = np.linalg.lstsq(matrix, right)
+    one = LeastSquares((jnp.asarray(matrix), jnp.asarray(right)), linear, ((0, 1),))
+    state, _ = run(optimizer, one, jnp.zeros((2, 3)), iterations)
+    np.testing.assert_allclose(np.ravel(state.theta), truth, atol=near)
+    assert float(one.value(state.theta)) == pytest.approx(least, rel=1e-6)
+
+
+def test_gauss_newton_takes_one_undamped_step_on_a_linear_problem(double):
+    matrix, right = jnp.asarray([[2.0, 1.0], [1.0, 3.0], [0.0, 1.0]]), jnp.asarray([1.0, 2.0, 3.0])
+    one = LeastSquares((matrix, right), linear)
+    state, _ = run(GaussNewton(damping=1e-15), one, jnp.zeros((1, 2)), 1)
+    truth, *_ = np.linalg.lstsq(np.asarray(matrix), np.asarray(right))
+    np.testing.assert_allclose(state.theta[0], truth, rtol=1e-12)
+
+
 # --- Adam ------------------------------------------------------------------------------------------------------------
 
 
@@ -114,7 +195,7 @@ def test_adam_is_its_formula(line):
     """Three steps of Kingma and Ba's algorithm 1, written down again."""
     one, theta = line
     state, _ = run(ADAM, one, theta, 3)
-    gradient = jax.jit(lambda t: value_and_gradient(one, t)[1])
+    gradient = jax.jit(lambda t: one.value_and_gradient(t)[1])
     x, m, v = np.array(theta), 0.0, 0.0
     for t in (1, 2, 3):
         g = np.asarray(gradient(jnp.asarray(x)))
@@ -131,7 +212,7 @@ def test_lbfgs_is_as_good_as_scipys(line):
     (over which the loss falls by about as many thousands)."""
     one, theta = line
     state, _ = run(LIMITED, one, theta, 100)
-    objective = jax.jit(lambda flat: value_and_gradient(one, flat.reshape(theta.shape)))
+    objective = jax.jit(lambda flat: one.value_and_gradient(flat.reshape(theta.shape)))
 
     def evaluated(flat):
         loss, gradient = objective(jnp.asarray(flat))
@@ -140,7 +221,7 @@ def test_lbfgs_is_as_good_as_scipys(line):
     options = {"maxiter": 100, "maxcor": 50, "ftol": 0, "gtol": 0}
     peer = minimize(evaluated, np.ravel(theta), jac=True, method="L-BFGS-B", options=options)
     assert float(state.loss) < 10 * peer.fun
-    assert peer.fun < 1e-3 * float(value(one, theta))
+    assert peer.fun < 1e-3 * float(one.value(theta))
 
 
 # --- Stop reasons ----------------------------------------------------------------------------------------------------
@@ -171,7 +252,7 @@ def test_tolerances_stop_a_run(optimizer, reason, iterations):
 
 def test_gauss_newton_stops_where_the_gradient_is_small(double):
     one, theta = problem(Short, hidden=(2,), conditions="none")
-    gradient = jax.jit(lambda t: jnp.abs(value_and_gradient(one, t)[1]).max())
+    gradient = jax.jit(lambda t: jnp.abs(one.value_and_gradient(t)[1]).max())
     optimizer = GaussNewton(gradient_tolerance=1e-4)
     state, done = run(optimizer, one, theta, 1000)
     assert Status(int(state.status)) is Status.GRADIENT

@@ -6,9 +6,10 @@ import pytest
 from small import Line, Quad, Ring
 
 from metalic.errors import GeometryError, ScheduleError
-from metalic.families import BUILT_IN, Burgers, KdV, Points, Poisson, find_family
-from metalic.families.sampling import SAMPLINGS
-from metalic.pinn.problem import Sampler, scale
+from metalic.families import BUILT_IN, Burgers, KdV, Poisson, find_family
+from metalic.geometry import Points
+from metalic.geometry.sampling import SAMPLINGS
+from metalic.pinn.sampler import Sampler, scale
 
 SMALL = Points(40, 24, 15)
 

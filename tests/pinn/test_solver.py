@@ -6,11 +6,13 @@ import pytest
 from small import ADAM, HIDDEN, NEWTON, POINTS, Line
 
 from metalic.errors import MetalicError
-from metalic.families import Points, find_family
-from metalic.families.sampling import SAMPLINGS
-from metalic.pinn import LBFGS, SCHEDULES, Adam, GaussNewton, Phase, Schedule, find_schedule, solve
+from metalic.families import find_family
+from metalic.geometry import Points
+from metalic.geometry.sampling import SAMPLINGS
+from metalic.pinn import LBFGS, SCHEDULES, Adam, GaussNewton, Phase, Schedule, find_schedule
 from metalic.pinn.optimizers import advance
 from metalic.pinn.solution import relative_error
+from metalic.solving import solve
 
 SHORT = (Phase(ADAM, 60), Phase(NEWTON, 12))
 

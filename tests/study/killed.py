@@ -38,8 +38,8 @@ def audible(task):  # type: ignore[no-untyped-def]
 def live(path: Path, plays: int) -> None:
     """Play until there are so many plays."""
     with Study(path, Tiny, RANDOM, **SETTINGS) as study:
-        if study.finished < plays:
-            study.play(plays - study.finished)
+        if study.finished_count < plays:
+            study.play(plays - study.finished_count)
 
 
 def rows(path: Path) -> list[PlayRow]:

@@ -12,7 +12,7 @@ import pytest
 from tiny import RANDOM, SCHEDULE, SETTINGS, Tiny
 
 import metalic as mt
-from metalic.bandit import Bandit, Phase, Play, Sequential, Single
+from metalic.bandit import Bandit, Played, PlayedPhase, Sequential, Single
 from metalic.bandit.gp import MOST, kept
 from metalic.errors import BanditError, MetalicError
 from metalic.pinn.solution import relative_error
@@ -141,12 +141,12 @@ def test_a_family_without_parameters(tmp_path: Path) -> None:
 # --- Rewards, contexts and arms that say nothing --------------------------------------------------------------------
 
 
-def history(plays: int, rewards: Any, arms: Any, contexts: Any, conditions: int = 3) -> list[Play]:
+def history(plays: int, rewards: Any, arms: Any, contexts: Any, conditions: int = 3) -> list[Played]:
     rng = np.random.default_rng(0)
     found = []
     for number in range(plays):
         arm = tuple(int(bit) for bit in arms(rng, conditions))
-        found.append(Play((contexts(rng),), (Phase(arm, rewards(number)),)))
+        found.append(Played((contexts(rng),), (PlayedPhase(arm, rewards(number)),)))
     return found
 
 
@@ -169,10 +169,10 @@ def free(rng: np.random.Generator, conditions: int) -> Any:
     ids=["constant", "large constant", "rounding", "one context", "one arm", "all the same", "huge"],
 )
 def test_plays_that_say_little(kernel: str, rewards: Any, arms: Any, contexts: Any) -> None:
-    bandit = Bandit(settings=Single(kernel=kernel), conditions=3, low=(0.0,), high=(1.0,))
+    bandit = Bandit(settings=Single(kernel=kernel), conditions=("u", "c", "x"), low=(0.0,), high=(1.0,))
     learned = bandit.learn(history(40, rewards, arms, contexts))
     decision = learned.decide((0.5,), play=41, key=1)
-    assert 0 <= decision.index < 8
+    assert 0 <= decision.conditions.index < 8
     assert decision.mean is not None
     assert math.isfinite(decision.mean)
     best = learned.recommend((0.5,))[0]
@@ -181,9 +181,9 @@ def test_plays_that_say_little(kernel: str, rewards: Any, arms: Any, contexts: A
 
 
 def test_a_box_of_one_value() -> None:
-    bandit = Bandit(settings=Single(), conditions=2, low=(3.0,), high=(3.0,))
-    plays = [Play((3.0,), (Phase((i % 2, 1), float(i % 2)),)) for i in range(12)]
-    assert bandit.learn(plays).recommend((3.0,))[0][0].arm[0] == 1
+    bandit = Bandit(settings=Single(), conditions=("u", "c"), low=(3.0,), high=(3.0,))
+    plays = [Played((3.0,), (PlayedPhase((i % 2, 1), float(i % 2)),)) for i in range(12)]
+    assert bandit.learn(plays).recommend((3.0,))[0][0].conditions.bits[0] == 1
 
 
 # --- How many -------------------------------------------------------------------------------------------------------
@@ -191,14 +191,14 @@ def test_a_box_of_one_value() -> None:
 
 def test_fourteen_conditions() -> None:
     """16 384 sets: decided in seconds, and the additive truth is found."""
-    bandit = Bandit(settings=Single(), conditions=14, low=(0.0,), high=(1.0,))
+    bandit = Bandit(settings=Single(), conditions=tuple("abcdefghijklmn"), low=(0.0,), high=(1.0,))
     plays = [
-        Play(play.context, (Phase(play.phases[0].arm, float(sum(play.phases[0].arm[:4]))),))
+        Played(play.context, (PlayedPhase(play.phases[0].arm, float(sum(play.phases[0].arm[:4]))),))
         for play in history(60, lambda number: 0.0, free, lambda rng: rng.uniform(), conditions=14)
     ]
     learned = bandit.learn(plays)
-    assert 0 <= learned.decide((0.5,), play=61, key=1).index < 2**14
-    assert learned.recommend((0.5,), top=1)[0][0].arm[:4] == (1, 1, 1, 1)
+    assert 0 <= learned.decide((0.5,), play=61, key=1).conditions.index < 2**14
+    assert learned.recommend((0.5,), top=1)[0][0].conditions.bits[:4] == (1, 1, 1, 1)
 
 
 class Mean(mt.Condition):

@@ -25,7 +25,7 @@ def test_it_is_the_whole_study_of_the_results(name: str) -> None:
     begun = name in BEGUN_WITH_TEXTBOOK_SETS
     assert shipped()[name].read_bytes() == (RESULTS / f"{name}-seq-ucb{'-first' * begun}-1.db").read_bytes()
     with Study(name, read_only=True) as study:
-        assert bool(study.settings.bandit.first) == begun
+        assert bool(study.settings.bandit_settings.first) == begun
         assert study.family.name == name
         assert study.settings.schedule.name == "fast"
         assert len(study.plays) == 200

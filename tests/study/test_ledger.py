@@ -230,6 +230,6 @@ def test_an_old_file_is_still_read() -> None:
     assert [[play.error, play.sets, play.status] for play in plays] == expected
     with pytest.warns(UserWarning, match="has changed"):
         study = Study(asset, tiny.Tiny, read_only=True)
-    assert study.finished == 8
-    assert study.settings.bandit.name == "sequential"
+    assert study.finished_count == 8
+    assert study.settings.bandit_settings.name == "sequential"
     study.close()

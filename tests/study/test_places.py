@@ -103,7 +103,7 @@ print(json.dumps([told, said]))
     assert not (tmp_path / "a.npz").exists()
     assert not list(tmp_path.glob(".metalic-*"))
     with Study(tmp_path / "a.db", Tiny) as study:
-        assert study.finished == told
+        assert study.finished_count == told
         fill(study, 3)
 
 
@@ -172,7 +172,7 @@ def test_odd_names(tmp_path: Path, name: str, command: Any) -> None:
         fill(study, 2)
     assert [file.name for file in tmp_path.iterdir()] == [name]
     with Study(path, Tiny, read_only=True) as study:
-        assert study.finished == 2
+        assert study.finished_count == 2
     shown = command("show", "--json", "--", path)
     assert (shown.code, json.loads(shown.out)["plays"]) == (0, 2)
     write_whole(tmp_path / f"{name[:200]}.npz", lambda file: file.write(b"1"))
@@ -184,7 +184,7 @@ def test_a_path_of_300_characters(tmp_path: Path) -> None:
     with Study(place / "a.db", Tiny, RANDOM, **SETTINGS) as study:
         fill(study, 2)
     with Study(place / "a.db", Tiny) as study:
-        assert study.finished == 2
+        assert study.finished_count == 2
 
 
 def test_names_that_no_file_can_have(tmp_path: Path) -> None:

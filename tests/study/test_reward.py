@@ -12,7 +12,7 @@ from tiny import RANDOM, SETTINGS, Blind, Tiny
 import metalic as mt
 from metalic.pinn import Solution
 from metalic.pinn.optimizers import Status
-from metalic.pinn.problem import Sampler
+from metalic.pinn.sampler import Sampler
 from metalic.pinn.solution import PhaseRecord
 from metalic.study import Reward, Study
 from metalic.study.reward import BOUNDARY, INTERFACE, VALIDATION, functional

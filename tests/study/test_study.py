@@ -75,7 +75,7 @@ def test_an_interrupted_play_is_played_again_with_the_same_decision(played: Path
     with Study(path, Tiny) as study:
         assert [play.status for play in study.plays][-1] == "running"
         again = study.ask()
-        assert (again.number, again.seed, again.first) == (asked.number, asked.seed, asked.first)
+        assert (again.number, again.seed, again.first_row()) == (asked.number, asked.seed, asked.first_row())
         study.tell(again, again.run())
         study.play(4)
         with Study(played, Tiny, read_only=True) as whole:
@@ -103,7 +103,9 @@ def test_recommendation(played: Path) -> None:
     json.dumps(advice.to_dict())
     solution = mt.solve(Tiny(), advice, SCHEDULE, hidden=(4,), a=1.0)
     assert solution.conditions[0] == advice.conditions[0]
-    assert solution.conditions[1] == advice(1, solution.phases[0].loss)
+    chooser = advice.chooser
+    chooser.begin({"a": 1.0})
+    assert solution.conditions[1] == chooser.choose(1, solution.phases[0].loss).conditions.names
 
 
 def test_recommending_before_playing(tmp_path: Path) -> None:
@@ -137,7 +139,7 @@ def test_settings_are_found_in_the_file(tmp_path: Path) -> None:
     solver = {"hidden": (4, 4), "points": mt.Points(9, 8, 7), "precision": "float32"}
     Study(tmp_path / "a.db", "poisson", bandit, schedule, "error+time:120", 7, solver=solver).close()
     with Study(tmp_path / "a.db") as study:
-        assert study.settings.bandit == bandit
+        assert study.settings.bandit_settings == bandit
         assert study.settings.schedule == mt.Schedule("custom", schedule)
         assert study.settings.solver == solver
         assert (study.settings.reward.exchange, study.settings.seed) == (120.0, 7)
@@ -230,7 +232,7 @@ def test_five_failures_in_a_row_stop_the_study(tmp_path: Path, pretending: Any) 
         assert [play.status for play in study.plays] == ["failed"] * 5
         pretending()
         study.play(2)
-        assert study.finished == 7
+        assert study.finished_count == 7
 
 
 def test_a_diverged_play_is_an_outcome(tmp_path: Path) -> None:
@@ -251,12 +253,12 @@ def test_plays_in_flight_are_counted(tmp_path: Path, pretending: Any) -> None:
         study.play(3)
         tasks = [study.ask() for _ in range(3)]
         assert [task.number for task in tasks] == [4, 5, 6]
-        assert [len(task.pending) for task in tasks] == [0, 1, 2]
-        assert all(len(task.learned.history) == 3 for task in tasks)
+        assert [len(task.chooser.pending) for task in tasks] == [0, 1, 2]
+        assert all(len(task.chooser.learned.history) == 3 for task in tasks)
     with Study(tmp_path / "a.db", Tiny) as study:  # all three were lost, and are asked for again as they were
         again = [study.ask() for _ in range(3)]
-        assert [task.first for task in again] == [task.first for task in tasks]
-        assert [task.pending for task in again] == [task.pending for task in tasks]
+        assert [task.chooser.first for task in again] == [task.chooser.first for task in tasks]
+        assert [task.chooser.pending for task in again] == [task.chooser.pending for task in tasks]
 
 
 def test_the_first_plays_may_be_given(tmp_path: Path, pretending: Any) -> None:
@@ -266,13 +268,14 @@ def test_the_first_plays_may_be_given(tmp_path: Path, pretending: Any) -> None:
         study.play(10)
         plays = study.plays
         assert [study.was_random(play) for play in plays] == [False] * 6 + [True] * 2 + [False] * 2
-        chooser = METHODS["learned"].setup(study.settings, study.learned).chooser
-        assert chooser.decide((1.0,), play=1, key=0).mean is not None  # a test begins with what was learned
+        chooser = METHODS["learned"].setup(study.settings, study.learned).chooser((0,))
+        chooser.begin({"a": 1.0})
+        assert chooser.choose(0, None).mean is not None  # a test begins with what was learned
     assert [play.phases[0].conditions for play in plays[:6]] == given
     assert [play.phases[1].conditions for play in plays[:6]] == given
     assert [play.phases[0].mean is None for play in plays] == [True] * 8 + [False] * 2
     with Study(tmp_path / "a.db", Tiny, bandit, **SETTINGS) as study:  # the same words mean the same settings
-        assert study.settings.bandit.first == (4, 1, 3, 2, 7, 4)
+        assert study.settings.bandit_settings.first == (4, 1, 3, 2, 7, 4)
     with pytest.raises(StudyError, match=r"bandit.first was \[4, 1, 3, 2, 7, 4\] and is now"):
         Study(tmp_path / "a.db", Tiny, mt.Sequential(first=["x"], random_plays=8), **SETTINGS)
     with pytest.raises(ConditionError, match="no condition 'y'"):
@@ -287,7 +290,7 @@ def test_start_from_another_study(tmp_path: Path, pretending: Any) -> None:
     settings = SETTINGS | {"seed": 9}
     with Study(tmp_path / "b.db", Tiny, bandit, **settings, start_from=tmp_path / "a.db") as study:
         assert len(study.borrowed) == 6
-        assert study.finished == 0
+        assert study.finished_count == 0
         study.play(2)
         first = study.plays[0]
         assert first.seen == (-5, -4, -3, -2, -1, 0)

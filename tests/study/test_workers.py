@@ -13,7 +13,7 @@ from tiny import RANDOM, SETTINGS, Tiny
 
 from metalic.errors import StudyError
 from metalic.study import Study
-from metalic.study.driver import Driver, Progress
+from metalic.study.driver import Driver, StudyProgress
 from metalic.study.play import Outcome, Task
 from metalic.study.workers import Cluster, open_pool
 
@@ -41,7 +41,7 @@ def test_two_workers_of_which_one_is_killed(tmp_path: Path, monkeypatch: pytest.
     cloudpickle.register_pickle_by_value(tiny)
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     monkeypatch.setattr("metalic.study.workers.run", deadly)
-    seen: list[Progress] = []
+    seen: list[StudyProgress] = []
     with Study(tmp_path / "a.db", Tiny, RANDOM, **SETTINGS) as study:
         study.play(8, workers=2, progress=seen.append)
         plays = study.plays
@@ -49,7 +49,7 @@ def test_two_workers_of_which_one_is_killed(tmp_path: Path, monkeypatch: pytest.
     assert [play.attempts for play in plays] == [1, 1, 2, 1, 1, 1, 1, 1]
     assert all(play.versions is not None and "," not in play.versions["cores"] for play in plays)
     assert {progress.goal for progress in seen} == {8}
-    assert seen[-1].finished == 8
+    assert seen[-1].finished_count == 8
 
 
 def test_real_plays_on_two_workers(tmp_path: Path, pool: Cluster) -> None:
@@ -92,7 +92,7 @@ def test_an_existing_cluster(tmp_path: Path, pool: Cluster, monkeypatch: pytest.
     with Study(tmp_path / "a.db", Tiny, RANDOM, **SETTINGS) as study:
         study.play(3, workers=address)
         study.play(3, workers=pool.client)
-        assert study.finished == 6
+        assert study.finished_count == 6
     assert pool.client.status == "running"  # a client that was passed in stays open
 
 

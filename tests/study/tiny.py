@@ -56,12 +56,11 @@ RANDOM = mt.Sequential(policy=mt.Random())
 def pretend(task: Task) -> Outcome:
     """A play without a PDE: rewards that follow from the arms, the context and the seed."""
     rows, loss = [], None
-    for number in range(task.learned.bandit.phases):
-        decision = task.decide(number, loss)
+    for number in range(len(task.schedule.phases)):
+        decision = task.chooser.choose(number, loss)
         noise = np.random.default_rng([task.seed, number]).standard_normal()
-        error = float(10 ** -(sum(decision.arm) + task.parameters["a"] + 0.1 * noise))
+        error = float(10 ** -(sum(decision.conditions.bits) + task.parameters["a"] + 0.1 * noise))
         loss = error**2
-        names = tuple(name for name, bit in zip(Tiny.conditions, decision.arm, strict=True) if bit)
-        found = PhaseRow(names, decision.index, decision.arm, decision.mean, decision.std, -np.log10(error).item())
-        rows.append(PhaseRow(**(vars(found) | {"error": error, "loss": loss, "seconds": 0.1, "iterations": 5})))
+        reward = -np.log10(error).item()
+        rows.append(PhaseRow.of(decision, reward=reward, error=error, loss=loss, seconds=0.1, iterations=5))
     return Outcome("done", tuple(rows), {"python": "3"}, "here")

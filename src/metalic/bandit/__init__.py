@@ -1,24 +1,26 @@
 """Contextual bandits with a Gaussian-process reward over sets of conditions; they know nothing of PDEs.
 
 `Single` and `Sequential` are settings, `UCB`, `Thompson`, `Random` and `Greedy` policies: plain values, no JAX.
-`Bandit(settings=..., conditions=s, low=..., high=..., phases=...)` says what can be played;
+`Bandit(settings=..., conditions=names, low=..., high=..., phases=...)` says what can be played;
 `Bandit.learn(history)` gives a `Learned`, which decides, recommends and explains.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from metalic.bandit.history import Phase, Play
+from metalic.bandit.history import Played, PlayedPhase
 from metalic.bandit.policies import POLICIES, UCB, Greedy, Policy, Random, Thompson, find_policy
 from metalic.bandit.settings import Sequential, Settings, Single
 
 if TYPE_CHECKING:
-    from metalic.bandit.bandit import Bandit, Choice, Decision, Effects, Learned, all_arms
+    from metalic.bandit.bandit import Bandit, Effects, Learned, all_arms
+    from metalic.bandit.choosers import BanditChooser, GreedyChooser
     from metalic.bandit.kernel import KERNELS, RewardKernel, register
     from metalic.bandit.regret import regret_curves, regret_figure
 
 _LAZY = {
-    **dict.fromkeys(("Bandit", "Choice", "Decision", "Effects", "Learned", "all_arms"), "metalic.bandit.bandit"),
+    **dict.fromkeys(("Bandit", "Effects", "Learned", "all_arms"), "metalic.bandit.bandit"),
+    **dict.fromkeys(("BanditChooser", "GreedyChooser"), "metalic.bandit.choosers"),
     **dict.fromkeys(("KERNELS", "RewardKernel", "register"), "metalic.bandit.kernel"),
     **dict.fromkeys(("regret_curves", "regret_figure"), "metalic.bandit.regret"),
 }
@@ -28,13 +30,13 @@ __all__ = [
     "POLICIES",
     "UCB",
     "Bandit",
-    "Choice",
-    "Decision",
+    "BanditChooser",
     "Effects",
     "Greedy",
+    "GreedyChooser",
     "Learned",
-    "Phase",
-    "Play",
+    "Played",
+    "PlayedPhase",
     "Policy",
     "Random",
     "RewardKernel",

@@ -12,22 +12,22 @@ the arm of the phase before differs. (`losses` or `loss` overrides it once the l
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from metalic.bandit.gp import GP, train
-from metalic.bandit.history import Box, LossScale, Phase, Play, target
+from metalic.bandit.history import ContextBox, LossScale, Played, PlayedPhase, target
 from metalic.bandit.kernel import Form, kernel_named
 from metalic.bandit.policies import Belief, Random
-from metalic.bandit.settings import Sequential, Settings
+from metalic.bandit.settings import PLAIN, Sequential, Settings
 from metalic.errors import BanditError
-from metalic.given import integer, real
+from metalic.sets import ConditionSet, Decision
+from metalic.validation import integer, real
 
 MOST_CONDITIONS = 16
 NEAREST = 10  # plays whose median loss stands for an unknown loss
-
-Arm = tuple[int, ...]
 
 
 @cache
@@ -37,26 +37,6 @@ def all_arms(conditions: int) -> Float[np.ndarray, "arms conditions"]:
     arms = (index[:, None] >> np.arange(conditions) & 1).astype(float)
     arms.flags.writeable = False
     return arms
-
-
-@dataclass(frozen=True)
-class Choice:
-    """An arm with what the reward model expects of it in the phase: mean and deviation of the target."""
-
-    arm: Arm
-    index: int
-    mean: float
-    std: float
-
-
-@dataclass(frozen=True)
-class Decision:
-    """The arm to play. Mean and deviation are what the policy saw (with plays in flight), None if it did not look."""
-
-    arm: Arm
-    index: int
-    mean: float | None
-    std: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +49,10 @@ class Effects:
 
 @dataclass(frozen=True, kw_only=True)
 class Bandit:
-    """What can be played: settings, the number of conditions, the box of the contexts, the number of phases."""
+    """What can be played: settings, the names of the conditions, the box of the contexts, the number of phases."""
 
     settings: Settings
-    conditions: int
+    conditions: tuple[str, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
     phases: int = 1
@@ -80,24 +60,16 @@ class Bandit:
     def __post_init__(self) -> None:
         if not isinstance(self.settings, Settings):
             raise BanditError(f"a bandit's settings are Single(...) or Sequential(...), not {self.settings!r}")
-        if integer(self.conditions) is None or integer(self.phases) is None:
-            raise BanditError(f"conditions and phases are counted, not {self.conditions!r} and {self.phases!r}")
-        if self.conditions == 0:
-            raise BanditError(
-                f"there are no conditions to choose among: a bandit takes 1 to {MOST_CONDITIONS} conditions"
-            )
-        if not 1 <= self.conditions <= MOST_CONDITIONS:
-            raise BanditError(
-                f"a bandit chooses among 1 to {MOST_CONDITIONS} conditions (2^{MOST_CONDITIONS} sets), not "
-                f"{self.conditions}; leave out the conditions that are least likely to matter"
-            )
+        self._check_conditions()
+        if integer(self.phases) is None:
+            raise BanditError(f"phases are counted, not {self.phases!r}")
         if self.phases < 1:
             raise BanditError(f"a play has at least one phase, not {self.phases}")
         for index in self.settings.first:
-            if integer(index) is None or index >= 2**self.conditions:
+            if integer(index) is None or index >= 2 ** len(self.conditions):
+                most = 2 ** len(self.conditions) - 1
                 raise BanditError(
-                    f"a set to begin with is an index from 0 to {2**self.conditions - 1}, not {index!r}; a study also "
-                    "takes names"
+                    f"a set to begin with is an index from 0 to {most}, not {index!r}; a study also takes names"
                 )
         kernel_named(self.settings.kernel)
         try:
@@ -106,31 +78,53 @@ class Bandit:
             raise BanditError(f"low and high are numbers for each context, not {self.low!r}, {self.high!r}") from None
         for end, values in ends.items():
             object.__setattr__(self, end, values)
-        Box(self.low, self.high)
+        ContextBox(self.low, self.high)
+
+    def _check_conditions(self) -> None:
+        given: Any = self.conditions
+        if not isinstance(given, list | tuple) or not all(isinstance(name, str) for name in given):
+            raise BanditError(f"conditions are a tuple of names, not {given!r}")
+        if len(set(given)) < len(given):
+            raise BanditError(f"conditions have distinct names, not {given!r}")
+        if not given:
+            raise BanditError(
+                f"there are no conditions to choose among: a bandit takes 1 to {MOST_CONDITIONS} conditions"
+            )
+        if len(given) > MOST_CONDITIONS:
+            raise BanditError(
+                f"a bandit chooses among 1 to {MOST_CONDITIONS} conditions (2^{MOST_CONDITIONS} sets), not "
+                f"{len(given)}; leave out the conditions that are least likely to matter"
+            )
+        object.__setattr__(self, "conditions", tuple(given))
 
     @cached_property
-    def box(self) -> Box:
-        return Box(self.low, self.high)
+    def box(self) -> ContextBox:
+        return ContextBox(self.low, self.high)
+
+    @property
+    def arms(self) -> Float[np.ndarray, "arms conditions"]:
+        """All sets as 0/1 rows, in the order of their index."""
+        return all_arms(len(self.conditions))
 
     @property
     def decisions(self) -> int:
         """How many arms are chosen in a play."""
         return self.phases if isinstance(self.settings, Sequential) else 1
 
-    def learn(self, history: Sequence[Play]) -> "Learned":
+    def learn(self, history: Sequence[Played]) -> "Learned":
         """What follows from finished plays; reward models are fitted when they are first needed."""
-        if not isinstance(history, Sequence) or not all(isinstance(play, Play) for play in history):
+        if not isinstance(history, Sequence) or not all(isinstance(play, Played) for play in history):
             raise BanditError(f"a history is a list of finished plays, not {history!r}")
         return Learned(self, tuple(self.checked(play, number) for number, play in enumerate(history)))
 
     def arm(self, bits: Sequence[int]) -> Float[np.ndarray, "s"]:
         """A 0/1 vector, checked."""
-        known = isinstance(bits, Sequence | np.ndarray) and len(bits) == self.conditions
+        known = isinstance(bits, Sequence | np.ndarray) and len(bits) == len(self.conditions)
         if not known or any(isinstance(bit, Iterable) or bit not in (0, 1) for bit in bits):
-            raise BanditError(f"an arm is {self.conditions} zeros and ones, not {bits!r}")
+            raise BanditError(f"an arm is {len(self.conditions)} zeros and ones, not {bits!r}")
         return np.asarray(bits, float)
 
-    def checked(self, play: Play, number: int) -> Play:
+    def checked(self, play: Played, number: int) -> Played:
         """A finished play, of which everything that will be used is there and finite."""
         where = f"finished play {number} of the history"
         self.box.scale(play.context)
@@ -152,7 +146,7 @@ class Bandit:
         """Whether the reward model of a phase has the training loss as a context."""
         return phase > 0 and isinstance(self.settings, Sequential) and self.settings.loss_context != "none"
 
-    def target(self, play: Play, phase: int) -> float:
+    def target(self, play: Played, phase: int) -> float:
         """What the choice of a phase led to."""
         rewards = [p.reward for p in play.phases if p.reward is not None]
         if isinstance(self.settings, Sequential):
@@ -165,7 +159,7 @@ class Learned:
     """A bandit with its finished plays: it decides, recommends and explains. It pickles small: models are refitted."""
 
     bandit: Bandit
-    history: tuple[Play, ...]
+    history: tuple[Played, ...]
     _models: dict[int, GP] = field(default_factory=dict, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, object]:
@@ -177,7 +171,8 @@ class Learned:
         if phase not in self._models:
             bandit, plays = self.bandit, self.history
             contexts, arms = self._points([(play.context, play.phases[phase]) for play in plays], phase)
-            form = Form(kernel_named(bandit.settings.kernel), bandit.conditions, contexts.shape[1])
+            kernel, plain = kernel_named(bandit.settings.kernel), bandit.settings.gp == PLAIN
+            form = Form(kernel, len(bandit.conditions), contexts.shape[1], plain)
             rewards = np.array([bandit.target(play, phase) for play in plays])
             self._models[phase] = train(form, contexts, arms, rewards)
         return self._models[phase]
@@ -190,7 +185,7 @@ class Learned:
         key: int | Sequence[int],
         phase: int = 0,
         loss: float | None = None,
-        pending: Sequence[Play] = (),
+        pending: Sequence[Played] = (),
     ) -> Decision:
         """The arm of a phase (0 is the first) for play number 1, 2, ... in a context.
 
@@ -204,32 +199,28 @@ class Learned:
         settings = self.bandit.settings
         policy = settings.policy if play > settings.random_plays else Random()
         self._scaled(context, phase, loss)  # a random play, too, must have a context
-        arms = all_arms(self.bandit.conditions)
         if play <= len(settings.first):
-            index = int(settings.first[play - 1])
-            return Decision(_bits(arms[index]), index, None, None)
+            return self._decision(int(settings.first[play - 1]))
         rng = np.random.default_rng([*(part for part in keys if part is not None), phase])
         if not policy.needs_model:
-            index = policy.choose(_blank(len(arms)), play, rng)
-            return Decision(_bits(arms[index]), index, None, None)
+            return self._decision(policy.choose(_blank(len(self.bandit.arms)), play, rng))
         belief = self._belief(context, phase, loss, pending if policy.counts_pending else ())
-        index = policy.choose(belief, play, rng)
-        return Decision(_bits(arms[index]), index, float(belief.mean[index]), float(belief.std[index]))
+        return self._decision(policy.choose(belief, play, rng), belief)
 
     def recommend(
         self, context: Sequence[float], *, losses: Sequence[float | None] = (), top: int = 5
-    ) -> tuple[tuple[Choice, ...], ...]:
+    ) -> tuple[tuple[Decision, ...], ...]:
         """For every phase the `top` arms of largest posterior mean, the best first.
 
         `losses[p]` is the loss before phase p where it is known; elsewhere it is guessed from the nearest plays and
         from the arm recommended for the phase before.
         """
-        ranked: list[tuple[Choice, ...]] = []
+        ranked: list[tuple[Decision, ...]] = []
         for phase in range(self.bandit.decisions):
             loss = losses[phase] if phase < len(losses) else None
             if loss is None and self.bandit.needs_loss(phase):
-                loss = self.expected_loss(context, phase, ranked[-1][0].arm)
-            ranked.append(self._ranking(context, phase, loss, top))
+                loss = self.expected_loss(context, phase, ranked[-1][0].conditions.bits)
+            ranked.append(self.ranking(context, phase, loss, top))
         return tuple(ranked)
 
     def predict(
@@ -243,9 +234,9 @@ class Learned:
         """How much each condition matters in a context, by the reward model of a phase."""
         self._check_phase(phase)
         if loss is None and self.bandit.needs_loss(phase):
-            before = self.recommend(context, top=1)[phase - 1][0].arm
+            before = self.recommend(context, top=1)[phase - 1][0].conditions.bits
             loss = self.expected_loss(context, phase, before)
-        arms = all_arms(self.bandit.conditions)
+        arms = self.bandit.arms
         weights = (2 * arms - 1) * (2 / len(arms))
         mean, cov = self.model(phase).contrast(self._scaled(context, phase, loss), arms, weights)
         return Effects(mean, np.sqrt(np.maximum(np.diag(cov), 0.0)))
@@ -267,16 +258,21 @@ class Learned:
         if integer(phase) is None or phase >= self.bandit.decisions:
             raise BanditError(f"phases are numbered 0 to {self.bandit.decisions - 1}, not {phase}")
 
-    def _ranking(self, context: Sequence[float], phase: int, loss: float | None, top: int) -> tuple[Choice, ...]:
+    def ranking(self, context: Sequence[float], phase: int, loss: float | None, top: int) -> tuple[Decision, ...]:
+        """The `top` sets of largest posterior mean in a phase, the best first."""
         belief = self._belief(context, phase, loss, ())
-        arms = all_arms(self.bandit.conditions)
-        best = np.argsort(-belief.mean, kind="stable")[:top]
-        return tuple(Choice(_bits(arms[i]), int(i), float(belief.mean[i]), float(belief.std[i])) for i in best)
+        return tuple(self._decision(int(i), belief) for i in np.argsort(-belief.mean, kind="stable")[:top])
 
-    def _belief(self, context: Sequence[float], phase: int, loss: float | None, pending: Sequence[Play]) -> Belief:
+    def _decision(self, index: int, belief: Belief | None = None) -> Decision:
+        chosen = ConditionSet.at(self.bandit.conditions, index)
+        if belief is None:
+            return Decision(chosen)
+        return Decision(chosen, float(belief.mean[index]), float(belief.std[index]))
+
+    def _belief(self, context: Sequence[float], phase: int, loss: float | None, pending: Sequence[Played]) -> Belief:
         started = [(play.context, play.phases[phase]) for play in pending if len(play.phases) > phase]
         model = self.model(phase).with_pending(*self._points(started, phase))
-        scaled, arms = self._scaled(context, phase, loss), all_arms(self.bandit.conditions)
+        scaled, arms = self._scaled(context, phase, loss), self.bandit.arms
         mean, std = model.predict(scaled, arms)
         return Belief(mean, std, lambda: model.covariance(scaled, arms))
 
@@ -297,21 +293,17 @@ class Learned:
         return np.hstack([scaled, self._loss_scale(phase).scale(known)])
 
     def _points(
-        self, plays: Sequence[tuple[Sequence[float], Phase]], phase: int
+        self, plays: Sequence[tuple[Sequence[float], PlayedPhase]], phase: int
     ) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "n s"]]:
         contexts = self._contexts([context for context, _ in plays], [played.loss for _, played in plays], phase)
         arms = [self.bandit.arm(played.arm) for _, played in plays]
-        return contexts, np.array(arms).reshape(len(plays), self.bandit.conditions)
+        return contexts, np.array(arms).reshape(len(plays), len(self.bandit.conditions))
 
     def _loss_scale(self, phase: int) -> LossScale:
         settings = self.bandit.settings
         assert isinstance(settings, Sequential)
         losses = [play.phases[phase].loss for play in self.history]
         return LossScale.seen(settings.loss_context, [loss for loss in losses if loss is not None])
-
-
-def _bits(arm: Float[np.ndarray, "s"]) -> Arm:
-    return tuple(int(bit) for bit in arm)
 
 
 def _blank(arms: int) -> Belief:

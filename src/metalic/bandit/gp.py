@@ -10,7 +10,8 @@ The hyperparameters maximise likelihood times log-normal priors. The search is a
 quasi-random starts always, the best few of them refined by L-BFGS-B in units of the prior. Beyond 64 plays these
 searches see 64 plays, evenly spread over the history, and one more starts from their end on up to 512; the posterior
 sees all plays up to 2000. Of a longer history the model sees 2000 plays, so that a decision takes bounded time and
-memory: the last 1000, which know most, and 1000 evenly spread over those before.
+memory: the last 1000, which know most, and 1000 evenly spread over those before. A *plain* form takes the rewards as
+they are and maximises the likelihood alone; medians and spreads of the priors then only bound the search.
 """
 
 from dataclasses import dataclass, replace
@@ -38,7 +39,7 @@ BOUND = 4.0  # hyperparameters stay within so many prior deviations of their pri
 
 Contexts = Float[np.ndarray, "n d"]
 Arms = Float[np.ndarray, "n s"]
-Rewards = Float[np.ndarray, "finished"]
+Rewards = Float[np.ndarray, "observed"]
 
 
 class Data(NamedTuple):
@@ -46,7 +47,7 @@ class Data(NamedTuple):
 
     points: Points
     reward: Float[AnyArray, "N"]
-    finished: Float[AnyArray, "N"]
+    observed: Float[AnyArray, "N"]
     present: Float[AnyArray, "N"]
 
 
@@ -63,8 +64,8 @@ def pad(context: Contexts, arm: Arms, reward: Rewards, least: int = 0) -> Data:
     """Data of a fixed size, at least the given one; points beyond the rewards given are pending."""
     n, done = len(context), len(reward)
     size = padded_size(max(n, least))
-    finished, present = _rows(np.ones(done), size), _rows(np.ones(n), size)
-    return Data(Points(_rows(context, size), _rows(arm, size)), _rows(reward, size), finished, present)
+    observed, present = _rows(np.ones(done), size), _rows(np.ones(n), size)
+    return Data(Points(_rows(context, size), _rows(arm, size)), _rows(reward, size), observed, present)
 
 
 def _covariance(form: Form, theta: Float[Array, "p"], data: Data) -> Float[Array, "N N"]:
@@ -120,6 +121,11 @@ def _starts(p: int) -> Float[np.ndarray, "starts p"]:
     return 0.7 * norm.ppf(qmc.Sobol(p, scramble=False).random(2 * STARTS)[1 : STARTS + 1])
 
 
+def _penalty(form: Form, u: Float[np.ndarray, "p"]) -> float:
+    """-log of the prior density up to a constant; none in a plain form."""
+    return 0.0 if form.plain else 0.5 * float(u @ u)
+
+
 def _descend(form: Form, data: Data, u: Float[np.ndarray, "p"], gradients: int) -> OptimizeResult:
     """A maximum of the posterior density of theta near a start, both in prior units."""
 
@@ -127,7 +133,7 @@ def _descend(form: Form, data: Data, u: Float[np.ndarray, "p"], gradients: int) 
         value, slope = log_marginal(form, form.center + form.spread * u, data)
         if not (np.isfinite(value) and np.isfinite(slope).all()):
             return 1e10, np.zeros_like(u)  # K has no factor there: the line search turns back
-        return 0.5 * float(u @ u) - value, u - form.spread * slope
+        return _penalty(form, u) - value, (0.0 if form.plain else u) - form.spread * slope
 
     options = {"maxfun": gradients, "ftol": 1e-7, "gtol": 1e-4}
     bounds = [(-BOUND, BOUND)] * len(u)
@@ -139,7 +145,7 @@ def _search(form: Form, data: Data) -> Float[np.ndarray, "p"]:
 
     def loss(u: Float[np.ndarray, "p"]) -> float:
         value = float(likelihood(covariance(form, form.center + form.spread * u, data), data.reward, data.present))
-        return 0.5 * float(u @ u) - value if np.isfinite(value) else np.inf
+        return _penalty(form, u) - value if np.isfinite(value) else np.inf
 
     starts = sorted(_starts(len(form.center)), key=loss)[:REFINED]
     return min((_descend(form, data, u, GRADIENTS) for u in starts), key=lambda end: end.fun).x
@@ -169,15 +175,15 @@ class Posterior(NamedTuple):
 
 @jax.jit
 def _factor(
-    K: Float[Array, "N N"], reward: Float[Array, "N"], finished: Float[Array, "N"]
+    K: Float[Array, "N N"], reward: Float[Array, "N"], observed: Float[Array, "N"]
 ) -> tuple[Float[Array, "N N"], Float[Array, "N"]]:
     L = jnp.linalg.cholesky(K)
-    return L, solve_triangular(L, reward, lower=True) * finished
+    return L, solve_triangular(L, reward, lower=True) * observed
 
 
 def condition(form: Form, theta: Float[np.ndarray, "p"], data: Data) -> Posterior:
     """The process given the data. (K comes from the program that the search for theta has compiled already.)"""
-    return Posterior(theta, data, *_factor(covariance(form, theta, data), data.reward, data.finished))
+    return Posterior(theta, data, *_factor(covariance(form, theta, data), data.reward, data.observed))
 
 
 def _seen(given: Posterior) -> Any:
@@ -243,9 +249,10 @@ def _chunks(*arrays: np.ndarray) -> list[tuple[np.ndarray, ...]]:
     return [tuple(x[i : i + CHUNK] for x in arrays) for i in range(0, len(arrays[0]), CHUNK)]
 
 
-def _standard(reward: Rewards) -> tuple[float, float]:
-    """Mean and deviation of the rewards; deviation one where they do not vary (rounding aside)."""
-    if not len(reward):
+def _standard(form: Form, reward: Rewards) -> tuple[float, float]:
+    """Mean and deviation of the rewards; deviation one where they do not vary (rounding aside). A plain form leaves
+    the rewards as they are."""
+    if form.plain or not len(reward):
         return 0.0, 1.0
     center, scale = float(np.mean(reward)), float(np.std(reward))
     return center, scale if scale > 1e-9 * max(1.0, abs(center)) else 1.0
@@ -273,7 +280,7 @@ class GP:
 
     @cached_property
     def _standard(self) -> tuple[float, float]:
-        return _standard(self.reward)
+        return _standard(self.form, self.reward)
 
     @cached_property
     def data(self) -> Data:
@@ -346,7 +353,7 @@ def train(form: Form, context: Contexts, arm: Arms, reward: Rewards) -> GP:
     n = len(reward)
     if n == 0:
         return GP(form, form.center, context, arm, reward)
-    center, scale = _standard(reward)
+    center, scale = _standard(form, reward)
     with jax.enable_x64(True):
         theta = fit(form, context, arm, (reward - center) / scale)
     return GP(form, theta, context, arm, reward)

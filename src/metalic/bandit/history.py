@@ -20,7 +20,7 @@ MARGIN = 0.5  # a scaled loss goes no further than this beyond the range seen
 
 
 @dataclass(frozen=True)
-class Phase:
+class PlayedPhase:
     """A phase of a play: the arm (0/1 for each condition), the reward after it, the training loss before it.
 
     The reward is None while the phase runs; the loss is None in the first phase, where there is none.
@@ -32,11 +32,11 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Play:
+class Played:
     """A context and the phases played in it so far, in order."""
 
     context: Sequence[float]
-    phases: Sequence[Phase]
+    phases: Sequence[PlayedPhase]
 
 
 def target(rewards: Sequence[float], gamma: float) -> float:
@@ -48,7 +48,7 @@ def target(rewards: Sequence[float], gamma: float) -> float:
 
 
 @dataclass(frozen=True)
-class Box:
+class ContextBox:
     """The known range of every context dimension; a dimension of width zero is scaled to zero."""
 
     low: tuple[float, ...]

@@ -189,6 +189,7 @@ class Form:
     kernel: type[RewardKernel]
     s: int
     d: int
+    plain: bool = False  # rewards as they are, and hyperparameters by maximum likelihood alone
 
     @cached_property
     def priors(self) -> dict[str, Hyperprior]:

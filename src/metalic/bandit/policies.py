@@ -19,7 +19,7 @@ from jaxtyping import Float
 from scipy.linalg import eigh
 
 from metalic.errors import BanditError
-from metalic.given import real
+from metalic.validation import real
 
 TIE = 1e-9  # scores closer than this share of the largest deviation are equal
 LARGEST_JOINT = 2048  # arms whose joint covariance is still drawn from

@@ -12,9 +12,10 @@ from typing import Any, ClassVar, final
 
 from metalic.bandit.policies import UCB, Policy
 from metalic.errors import BanditError
-from metalic.given import integer, real
+from metalic.validation import integer, real
 
 LOSS_CONTEXTS = ("log", "raw", "none")
+STANDARD, PLAIN = "standard", "plain"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,13 +23,15 @@ class Settings(ABC):
     """What both bandits share: the policy, the kernel's name, and how a study begins: the sets `first`, one a play for
     all of its phases, then uniformly random sets up to play number `random_plays`.
 
-    A set in `first` is an index; a study takes names as well, and 'textbook' for the sets that people use.
+    A set in `first` is an index; a study takes names as well, and 'textbook' for the sets that people use. `gp`:
+    'standard' standardises the rewards and fits hyperparameters under priors, 'plain' does neither.
     """
 
     policy: Policy = field(default_factory=UCB)
     kernel: str = "lean"
     random_plays: int = 5
     first: Sequence[Any] = ()
+    gp: str = STANDARD
 
     name: ClassVar[str]
 
@@ -43,12 +46,16 @@ class Settings(ABC):
         if isinstance(self.first, str) or not isinstance(self.first, Sequence):
             raise BanditError(f"first must be a list of sets, such as ['u,c', 'all'], not {self.first!r}")
         object.__setattr__(self, "first", tuple(self.first))
+        if self.gp not in (STANDARD, PLAIN):
+            raise BanditError(f"gp must be '{STANDARD}' or '{PLAIN}', not {self.gp!r}")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "first"}
-        if self.first:  # ledgers older than this setting do not have it
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("first", "gp")}
+        if self.first:  # ledgers older than these settings do not have them
             values["first"] = list(self.first)
+        if self.gp != STANDARD:
+            values["gp"] = self.gp
         return {"name": self.name, **values, "policy": self.policy.to_dict()}
 
     @staticmethod

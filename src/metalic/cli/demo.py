@@ -32,8 +32,8 @@ def demo(
     from rich.console import Console
     from rich.table import Table
 
-    from ..pinn import solve
     from ..pinn.figures import comparison_figure
+    from ..solving import solve
     from ..study import Study
     from .solving import progress_display
     from .studying import play_display
@@ -46,8 +46,8 @@ def demo(
     with Study(out / "poisson.db", "poisson", schedule="quick", seed=seed) as study:
         console.print(f"A study plays: {plays} problems of random s, the first 5 with random sets of conditions.")
         with play_display(study, quiet=False) as show:
-            if study.finished < plays:
-                study.play(plays - study.finished, progress=show)
+            if study.finished_count < plays:
+                study.play(plays - study.finished_count, progress=show)
         advice = study.recommend(s=S)
         sets = {"recommended": advice, "random": _random_set(study, seed)}
         console.print(f"For a new problem, s = {S:g}, it recommends {_named(advice.conditions)}.")
@@ -84,7 +84,7 @@ def _named(conditions: Any) -> str:
 def _draw_plays(axis: Any, study: Study) -> None:
     """The error of every play; the first are random."""
     rows = [row for row in study.plays if row.taught and row.error is not None]
-    chosen = study.settings.bandit.random_plays
+    chosen = study.settings.bandit_settings.random_plays
     for label, part, mark in (("random set", rows[:chosen], "o"), ("chosen by the bandit", rows[chosen:], "s")):
         axis.semilogy([row.number for row in part], [row.error for row in part], mark, label=label)
     axis.set_xlabel("play")

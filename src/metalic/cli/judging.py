@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Json, check_writable
+from .options import Json, ProtocolName, check_writable
 from .studying import FamilyFile, OldLedger, read_workers, warnings_as_lines
 
 if TYPE_CHECKING:
     from ..evaluation.offline import OfflineTest
-    from ..study.driver import Progress
+    from ..study.driver import StudyProgress
 
 Workers = Annotated[str, typer.Option(help="How many processes, or a Dask scheduler as tcp://host:port.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
@@ -32,6 +32,7 @@ def offline_test(
     ] = None,
     oracle: Annotated[int, typer.Option(help="Also the best of so many random sets, for every PDE.")] = 0,
     schedule: Annotated[str | None, typer.Option(help="Another schedule than the study's.")] = None,
+    protocol: ProtocolName = None,
     seed: Annotated[int, typer.Option(min=0, help="Decides PDEs, points and random sets.")] = 0,
     out: Annotated[
         Path | None, typer.Option(help="File of the results; gone on with if it exists. [default: NAME-test.db]")
@@ -55,7 +56,8 @@ def offline_test(
     from ..study import Study
 
     names = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
-    with warnings_as_lines(), Study(ledger, family, read_only=True) as study, trial_display(quiet, _method) as show:
+    reader = Study(ledger, family, protocol=protocol, read_only=True)
+    with warnings_as_lines(), reader as study, trial_display(quiet, _method) as show:
         options: dict[str, Any] = {"pdes": pdes, "methods": names, "oracle": oracle, "schedule": schedule, "seed": seed}
         found = interruptible(lambda: run_test(study, path, workers=pool, progress=show, **options), path)
     if as_json:
@@ -100,6 +102,7 @@ def reproduce(
     ] = None,
     family: Annotated[list[str] | None, typer.Option("--family", help="Only this one; may be repeated.")] = None,
     schedule: Annotated[str | None, typer.Option(help="Of studies and tests; `fast` unless given.")] = None,
+    protocol: ProtocolName = None,
     run: Annotated[bool, typer.Option("--run/--no-run", help="Run what is missing, or leave it out.")] = True,
     workers: Workers = "1",
     quiet: Quiet = False,
@@ -113,16 +116,17 @@ def reproduce(
     from .. import runtime
 
     runtime.prepare(pin=pool == 1)
-    from ..evaluation.reproduction import reproduce as make
+    from ..reproduction import reproduce as make
 
     @contextmanager
-    def display(text: str) -> Iterator[Callable[[Progress], None] | None]:
+    def display(text: str) -> Iterator[Callable[[StudyProgress], None] | None]:
         if not quiet:
             typer.echo(text, err=True)
         with trial_display(quiet) as show:
             yield show
 
     options: dict[str, Any] = {"scale": scale, "ledgers": ledgers, "families": family, "schedule": schedule, "run": run}
+    options["protocol"] = protocol
     with warnings_as_lines():
         made = interruptible(lambda: make(item, out, workers=pool, progress=display, **options), out)
     if as_json:
@@ -177,7 +181,7 @@ def _print_test(found: OfflineTest, path: Path) -> None:
 
 
 @contextmanager
-def trial_display(quiet: bool, name: Callable[[int], str] = str) -> Iterator[Callable[[Progress], None] | None]:
+def trial_display(quiet: bool, name: Callable[[int], str] = str) -> Iterator[Callable[[StudyProgress], None] | None]:
     """A live bar on a terminal, a line per trial elsewhere, nothing if quiet; on stderr."""
     if quiet:
         yield None
@@ -192,8 +196,10 @@ def trial_display(quiet: bool, name: Callable[[int], str] = str) -> Iterator[Cal
         with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task("compiling ...", total=None)
 
-            def show(progress: Progress) -> None:
-                bar.update(task, completed=progress.finished, total=progress.goal, description=_told(progress, name))
+            def show(progress: StudyProgress) -> None:
+                bar.update(
+                    task, completed=progress.finished_count, total=progress.goal, description=_told(progress, name)
+                )
 
             yield show
 
@@ -204,15 +210,16 @@ class _Lines:
     def __init__(self, name: Callable[[int], str]):
         self.name, self.begun, self.shown = name, time.monotonic(), 0
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: StudyProgress) -> None:
         self.shown += progress.play is not None
-        left = (time.monotonic() - self.begun) / max(self.shown, 1) * (progress.goal - progress.finished)
+        left = (time.monotonic() - self.begun) / max(self.shown, 1) * (progress.goal - progress.finished_count)
         typer.echo(
-            f"{progress.finished}/{progress.goal}  {_told(progress, self.name)}  about {left:.0f} s left", err=True
+            f"{progress.finished_count}/{progress.goal}  {_told(progress, self.name)}  about {left:.0f} s left",
+            err=True,
         )
 
 
-def _told(progress: Progress, name: Callable[[int], str]) -> str:
+def _told(progress: StudyProgress, name: Callable[[int], str]) -> str:
     row = progress.play
     if row is None:
         return f"finishing {progress.flying} trial(s) in flight; Ctrl-C again stops at once"

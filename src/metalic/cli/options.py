@@ -21,6 +21,10 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="Decides points and sta
 ScheduleName = Annotated[
     str, typer.Option("--schedule", help="fast (default), quick, accurate, or paper; see docs/solver.md.")
 ]
+ProtocolName = Annotated[
+    str | None,
+    typer.Option("--protocol", help="The settings of published experiments: authors; see docs/authors-protocol.md."),
+]
 
 
 LONGEST_NAME = 255  # bytes

@@ -59,7 +59,7 @@ def solve(
 
     runtime.prepare(pin=pin)
     from ..families import find_family
-    from ..pinn import solve as run
+    from ..solving import solve as run
 
     found = find_family(family)
     found.check_parameters(values, extrapolate)

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import ParameterError, StudyError
-from .options import Json, Parameters, check_writable, read_parameters
+from .options import Json, Parameters, ProtocolName, check_writable, read_parameters
 
 if TYPE_CHECKING:
     from ..bandit import Settings
     from ..study import Ledger, PlayRow, Recommendation, Study
-    from ..study.driver import Progress
+    from ..study.driver import StudyProgress
 
 NewLedger = Annotated[
     Path, typer.Argument(help="The study's file; begun if it does not exist, gone on with if it does.")
@@ -58,6 +58,7 @@ def play(
     schedule: Annotated[str | None, typer.Option(help="fast, quick, accurate or paper. [default: fast]")] = None,
     reward: Annotated[str | None, typer.Option(help="error, residual or error+time:SECONDS.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Decides contexts, points and ties. [default: 0]")] = None,
+    protocol: ProtocolName = None,
     workers: Annotated[str, typer.Option(help="How many processes, or a Dask scheduler as tcp://host:port.")] = "1",
     start_from: Annotated[
         str | None,
@@ -79,12 +80,15 @@ def play(
     from ..study import Study
 
     chosen = None if bandit is policy is kernel is first is None else _read_bandit(bandit, policy, kernel, first)
-    with warnings_as_lines(), Study(ledger, family, chosen, schedule, reward, seed, start_from=start_from) as study:
-        left = plays - study.finished
+    options: dict[str, Any] = {"start_from": start_from, "protocol": protocol}
+    with warnings_as_lines(), Study(ledger, family, chosen, schedule, reward, seed, **options) as study:
+        left = plays - study.finished_count
         if left > 0:
             _play(study, left, pool, quiet)
         elif not quiet:
-            typer.echo(f"'{ledger}' has {study.finished} plays already; --plays is how many it shall have", err=True)
+            typer.echo(
+                f"'{ledger}' has {study.finished_count} plays already; --plays is how many it shall have", err=True
+            )
         summary = _summary(study.plays, study.settings.to_dict())
     if as_json:
         typer.echo(json.dumps(summary, indent=2))
@@ -99,7 +103,8 @@ def _play(study: Study, left: int, pool: int | str, quiet: bool) -> None:
             study.play(left, workers=pool, progress=show)
         except KeyboardInterrupt:
             typer.echo(
-                f"stopped after {study.finished} plays, all of them in '{study.path}'; run it again to go on", err=True
+                f"stopped after {study.finished_count} plays, all of them in '{study.path}'; run it again to go on",
+                err=True,
             )
             raise typer.Exit(130) from None
 
@@ -251,6 +256,7 @@ def _summary(rows: list[PlayRow], settings: dict[str, Any]) -> dict[str, Any]:
         "reward": settings["reward"],
         "seed": settings["seed"],
         "borrowed": settings["borrowed"],
+        "protocol": settings.get("protocol"),
         "plays": len(rows) - counts["running"],
         **counts,
         "best_error": error,
@@ -265,6 +271,7 @@ def _print_summary(ledger: Path, summary: dict[str, Any]) -> None:
     typer.echo(
         f"{ledger}: {summary['family']}, {bandit['name']} {bandit['policy']['name']} with kernel {bandit['kernel']}, "
         f"schedule {summary['schedule']}, reward {summary['reward']}, seed {summary['seed']}"
+        + (f", protocol {summary['protocol']}" if summary["protocol"] else "")
     )
     odd = "".join(f", {summary[status]} {status}" for status in ("diverged", "failed", "running") if summary[status])
     typer.echo(f"{summary['plays']} plays in {summary['seconds']:.0f} s of training{odd}")
@@ -282,7 +289,7 @@ def _print_advice(advice: Recommendation) -> None:
     console.print(f"{advice.family}, {parameters}: from {advice.plays} plays")
     for number, phase in enumerate(advice.phases, start=1):
         where = "" if len(advice.phases) == 1 else f"phase {number}: "
-        best, *others = (",".join(one.conditions) or "none" for one in phase.suggestions)
+        best, *others = (str(one.conditions) for one in phase.suggestions)
         console.print(
             f"{where}[bold]{best}[/bold]   then {' | '.join(others)}" if others else f"{where}[bold]{best}[/bold]"
         )
@@ -326,7 +333,7 @@ class _Board:
         self.was_random = study.was_random
         self.random = [play.error or 0.0 for play in before if study.was_random(play)]
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: StudyProgress) -> None:
         if progress.stopping:
             self.note = f"{progress.flying} play(s) in flight have {GRACE:g} s to finish; Ctrl-C again stops at once"
             if self.lines:
@@ -339,10 +346,10 @@ class _Board:
             self.errors.append(row.error)
             if self.was_random(row):
                 self.random.append(row.error)
-        left = (time.monotonic() - self.begun) / self.shown * (progress.goal - progress.finished)
+        left = (time.monotonic() - self.begun) / self.shown * (progress.goal - progress.finished_count)
         best = _number(min(self.errors, default=None))
         error = _number(row.error) if row.taught else row.status
-        self.note = f"{progress.finished} of {progress.goal} plays, about {left:.0f} s left{self._accumulated()}"
+        self.note = f"{progress.finished_count} of {progress.goal} plays, about {left:.0f} s left{self._accumulated()}"
         self.rows.append((str(row.number), _context(row), row.sets, error, best))
         if self.lines:
             typer.echo(

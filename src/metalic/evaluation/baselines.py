@@ -19,12 +19,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..bandit import Decision, Greedy, Learned, Random, Sequential, Single
-from ..bandit.settings import Settings
+from ..bandit import BanditChooser, GreedyChooser, Learned, Random, Sequential, Settings, Single
+from ..chooser import Chooser, FixedChooser
 from ..conditions import Catalogue, cpinn_set, xpinn_set
 from ..errors import StudyError
 from ..families.base import Family
-from ..families.sampling import Points
+from ..geometry.sampling import Points
+from ..sets import ALL, NONE, ConditionSet, Decision
 from ..study.play import Task
 from ..study.reward import Reward
 from ..study.settings import StudySettings
@@ -36,13 +37,12 @@ Widths = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Setup:
-    """What a method makes of a problem: the family as it is solved, who chooses the sets (or the one set for the
-    whole training), and options of the solver."""
+    """What a method makes of a problem: the family as it is solved, who chooses the sets (made from the key of a
+    trial), and options of the solver."""
 
     family: Family
-    chooser: Learned
+    chooser: Callable[[tuple[int, ...]], Chooser]
     solver: Mapping[str, Any]
-    conditions: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,12 @@ class Method(ABC):
 
 
 @dataclass(frozen=True)
-class Learnt(Method):
+class Recommended(Method):
     """As the study recommends; later phases by the loss that is really reached."""
 
     def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
-        greedy = replace(settings.bandit, policy=Greedy(), random_plays=0, first=())
-        chooser = replace(settings.player, settings=greedy).learn(_needed(learned).history)
-        return Setup(settings.family, chooser, settings.solver)
+        known = _needed(learned)
+        return Setup(settings.family, lambda key: GreedyChooser(known), settings.solver)
 
 
 @dataclass(frozen=True)
@@ -75,18 +74,19 @@ class RandomSets(Method):
     bandit: Settings
 
     def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
-        return Setup(settings.family, _blank(settings, self.bandit), settings.solver)
+        chance = replace(settings.bandit, settings=self.bandit).learn(())
+        return Setup(settings.family, lambda key: BanditChooser(chance, 1, key), settings.solver)
 
 
 @dataclass(frozen=True)
 class FixedSet(Method):
     """One set for every member of the family."""
 
-    rule: Callable[[Catalogue, Learned | None], tuple[str, ...]]
+    rule: Callable[[Catalogue, Learned | None], ConditionSet]
 
     def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
-        conditions = self.rule(settings.catalogue, learned)
-        return Setup(settings.family, _blank(settings, Single(policy=Random())), settings.solver, conditions)
+        chooser = FixedChooser((Decision(self.rule(settings.catalogue, learned)),))
+        return Setup(settings.family, lambda key: chooser, settings.solver)
 
 
 @dataclass(frozen=True)
@@ -100,17 +100,13 @@ class Undivided(Method):
         solver["hidden"] = self.widths(tuple(solver.get("hidden", HIDDEN)))
         if "points" in solver:
             solver["points"] = union(solver["points"], len(settings.family.decomposition))
-        whole = settings.family.undivided()
-        return Setup(whole, _blank(settings, Single(policy=Random())), solver, ())
+        chooser = FixedChooser((Decision(settings.catalogue.parse(NONE)),))
+        return Setup(settings.family.undivided(), lambda key: chooser, solver)
 
 
 def union(points: Points, subdomains: int) -> Points:
     """The points of all subdomains together."""
     return Points(points.collocation * subdomains, points.boundary * subdomains, points.interface)
-
-
-def _blank(settings: StudySettings, bandit: Settings) -> Learned:
-    return replace(settings.player, settings=bandit).learn(())
 
 
 def _needed(learned: Learned | None) -> Learned:
@@ -123,13 +119,13 @@ RANDOM_SEQUENTIAL = Sequential(policy=Random())
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Learnt("learned", "learned", 0),
+        Recommended("learned", "learned", 0),
         RandomSets("random-single", "Random-Single", 1, Single(policy=Random())),
         RandomSets("random-seq", "Random-Seq", 2, RANDOM_SEQUENTIAL),
         Undivided("pinn-sub", "PINN-Sub", 3, lambda hidden: hidden),
         Undivided("pinn-merge-h", "PINN-Merge-H", 4, lambda hidden: tuple(2 * width for width in hidden)),
         Undivided("pinn-merge-v", "PINN-Merge-V", 5, lambda hidden: hidden * 2),
-        FixedSet("all", "all conditions", 6, lambda catalogue, _: catalogue.names),
+        FixedSet("all", "all conditions", 6, lambda catalogue, _: catalogue.parse(ALL)),
         FixedSet("xpinn", "XPINN (uavg, rc)", 7, lambda catalogue, _: xpinn_set(catalogue)),
         FixedSet("cpinn", "cPINN (uavg, c)", 8, lambda catalogue, _: cpinn_set(catalogue)),
         FixedSet("fixed", "best fixed set", 9, lambda catalogue, known: catalogue.parse(best_fixed(_needed(known)))),
@@ -147,11 +143,8 @@ def make_task(
     key: tuple[int, ...],
 ) -> Task:
     """One PDE solved by one method; `key` decides what is random in its choice of sets."""
-    if setup.conditions is None:
-        first = setup.chooser.decide(tuple(parameters.values()), play=1, key=key)
-    else:
-        arm = tuple(int(bit) for bit in settings.catalogue.vector(setup.conditions))
-        first = Decision(arm, settings.catalogue.index(setup.conditions), None, None)
+    chooser = setup.chooser(key)
+    chooser.begin(parameters)
     return Task(
         number=number,
         family=setup.family,
@@ -160,9 +153,5 @@ def make_task(
         schedule=settings.schedule,
         solver=setup.solver,
         reward=Reward.find(None, settings.family),
-        first=first,
-        learned=setup.chooser,
-        pending=(),
-        turn=1,
-        key=key,
+        chooser=chooser,
     )

@@ -65,10 +65,10 @@ def label(settings: Mapping[str, Any]) -> str:
 
 def accumulated(plays: Sequence[PlayRow]) -> Float[np.ndarray, "plays"]:
     """The error summed over the finished plays, in their order; a play that failed adds nothing."""
-    return np.cumsum([play.error if play.taught and play.error is not None else 0.0 for play in finished(plays)])
+    return np.cumsum([play.error if play.taught and play.error is not None else 0.0 for play in finished_plays(plays)])
 
 
-def finished(plays: Sequence[PlayRow]) -> list[PlayRow]:
+def finished_plays(plays: Sequence[PlayRow]) -> list[PlayRow]:
     return [play for play in plays if play.status != "running"]
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import wilcoxon
 
-from ..bandit import Learned, Play, Random
+from ..bandit import Learned, Played, Random
 from ..errors import StudyError
 from ..pinn.schedule import find_schedule
 from ..study import Ledger, Study
@@ -175,7 +175,7 @@ class Planner:
 
     def todo(self, pdes: int, methods: Sequence[str], oracle: int = 0) -> dict[int, Callable[[], Task]]:
         """All trials, PDE by PDE, so that whatever is finished is paired."""
-        chance = replace(self.settings.bandit, policy=Random())
+        chance = replace(self.settings.bandit_settings, policy=Random())
         draws = [RandomSets(ORACLE_NAME, ORACLE_NAME, ORACLE + k, chance) for k in range(oracle)]
         chosen: list[Method] = [*(METHODS[name] for name in methods), *draws]
         return {
@@ -260,7 +260,7 @@ def settings_of(study: Study, plan: Planner) -> dict[str, Any]:
     return plan.settings.to_dict() | {"reward": measured, "seed": plan.seed, TRIALS: about}
 
 
-def experience_hash(history: Sequence[Play]) -> str:
+def experience_hash(history: Sequence[Played]) -> str:
     """Of the plays that were learned from."""
     rows = [(play.context, [(phase.arm, phase.reward) for phase in play.phases]) for play in history]
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()

@@ -34,16 +34,16 @@ from .baselines import METHODS
 from .figures import (
     effects_figure,
     errors_figure,
-    finished,
+    finished_plays,
     frequency_figure,
     label,
     methods_figure,
     sets_figure,
     studies_online,
 )
+from .narrative import sentences
 from .offline import OfflineTest, planner
 from .tables import Table, summary_table
-from .words import sentences
 
 PAGE = Path(__file__).with_name("page.html")
 WIDE = 7.0  # inches; on a phone such a figure is scrolled, not shrunk beyond reading
@@ -91,7 +91,7 @@ def _read(ledgers: Sequence[str | os.PathLike[str]], family: Any) -> dict[str, C
             own = settings["family"]["name"] not in BUILT_IN
             chapter.studies.append(Study(path, family if own else None, read_only=True))
     for chapter in chapters.values():  # what has learned comes first
-        chapter.studies.sort(key=lambda study: not study.settings.bandit.policy.needs_model)
+        chapter.studies.sort(key=lambda study: not study.settings.bandit_settings.policy.needs_model)
     return chapters
 
 
@@ -99,7 +99,7 @@ def page(chapters: Mapping[str, Chapter], maps: bool = False) -> str:
     """The whole page as text."""
     names = list(chapters)
     body = "\n".join(_chapter(name, chapter, maps) for name, chapter in chapters.items())
-    plays = sum(len(finished(study.plays)) for chapter in chapters.values() for study in chapter.studies)
+    plays = sum(len(finished_plays(study.plays)) for chapter in chapters.values() for study in chapter.studies)
     made = datetime.now(UTC).isoformat(timespec="minutes")
     return Template(PAGE.read_text()).substitute(
         title=f"What was learned: {html.escape(', '.join(names))}",
@@ -192,7 +192,7 @@ def _maps(study: Study) -> str:
     middle = {name: 0.5 * (low + high) for name, (low, high) in study.family.parameters.items()}
     plan = planner(study)
     names = [name for name in MAPS if not (name.startswith("pinn") and study.family.coefficients)]
-    solutions = {METHODS[name].title: plan.at(METHODS[name], middle, seed=0).solve()[0] for name in names}
+    solutions = {METHODS[name].title: plan.at(METHODS[name], middle, seed=0).solve() for name in names}
     where = ", ".join(f"{name} = {value:g}" for name, value in middle.items())
     return f"<h3>Point-wise error {html.escape(where)}</h3>" + _picture(
         comparison_figure(solutions), "Absolute error; the same points and starting weights for all.", "png"

@@ -34,11 +34,11 @@ def expected_rewards(
     learned: Learned, contexts: Sequence[Sequence[float]]
 ) -> tuple[Float[np.ndarray, "contexts arms"], ...]:
     """For every decision of a play, the posterior mean of every set in every context."""
-    arms = 1 << learned.bandit.conditions
+    arms = len(learned.bandit.arms)
     tables = [np.empty((len(contexts), arms)) for _ in range(learned.bandit.decisions)]
     for i, context in enumerate(contexts):
-        for table, choices in zip(tables, learned.recommend(context, top=arms), strict=True):
-            table[i, [choice.index for choice in choices]] = [choice.mean for choice in choices]
+        for table, ranked in zip(tables, learned.recommend(context, top=arms), strict=True):
+            table[i, [one.conditions.index for one in ranked]] = [one.mean for one in ranked]
     return tuple(tables)
 
 

@@ -73,7 +73,7 @@ class Trials:
     # ---- what a driver asks for
 
     @property
-    def finished(self) -> int:
+    def finished_count(self) -> int:
         return len(self.rows)
 
     def ask(self) -> Task:

@@ -21,10 +21,10 @@ import numpy as np
 from jaxtyping import Float
 
 from ..errors import FamilyError, ParameterError
+from ..geometry.decomposition import Box, Decomposition
+from ..geometry.sampling import Points
 from .boundary import BoundaryCondition, Periodic
 from .fields import Field, Fields, Point
-from .geometry import Box, Decomposition
-from .sampling import Points
 
 Reference = Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "..."]]
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..geometry.decomposition import Box, Decomposition
+from ..geometry.sampling import Points
 from . import references
 from .base import Family, Reference
 from .boundary import BoundaryCondition, Dirichlet
-from .geometry import Box, Decomposition
-from .sampling import Points
 
 
 class Burgers(Family):

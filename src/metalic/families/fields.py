@@ -2,10 +2,10 @@
 
 A law (residual, flux, condition) sees the unknown as an object `u`: `u` itself is the value, `u.x` the first
 derivative along x, `u.xt` a mixed one, `u.xxx` a third one. A system has named components: `u.h`, `u.h.x`, `u.v.t`.
-A derivative is a *multi-index*, a tuple of orders per coordinate: with coordinates (x, t), `u.xxt` is (2, 1).
+`u.laplacian("x", "y")` is u_xx + u_yy, at the price of one derivative.
 
-Before anything is computed a law is run once on a recording unknown: the multi-indices it touches, and no others,
-are what the networks will differentiate.
+Before anything is computed a law is run once on a recording unknown: the derivatives it touches, and no others, are
+what the networks will compute.
 """
 
 from __future__ import annotations
@@ -17,36 +17,9 @@ import jax
 import jax.numpy as jnp
 
 from ..errors import FamilyError
+from .derivatives import Derivative, Laplacian, MultiIndex, Partial
 
-MultiIndex = tuple[int, ...]
-
-
-class SecondSum(tuple[int, ...]):
-    """Stands for a sum of pure second derivatives, u_xx + u_yy...: entry 2 for each axis that takes part.
-
-    A law that sees second derivatives through their sum alone costs one channel instead of one per axis. It is a
-    multi-index of another kind: it equals no plain one.
-    """
-
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SecondSum) and tuple(self) == tuple(other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash(("sum", tuple(self)))
-
-    @property
-    def axes(self) -> list[int]:
-        return [axis for axis, order in enumerate(self) if order]
-
-
-Channel = tuple[int, MultiIndex]  # component number, derivative
-Values = Mapping[Channel, Any]
-
+Channel = tuple[int, Derivative]  # component number, derivative
 
 ARRAY_LIKE = ("dtype", "shape", "ndim", "aval")  # what functions of jax.numpy ask of their arguments
 
@@ -74,19 +47,30 @@ class Field:
     Functions of jax.numpy want the plain value: `jnp.sin(u.value)`.
     """
 
-    def __init__(self, lookup: Callable[[MultiIndex], Any], names: tuple[str, ...], label: str = "u"):
+    def __init__(self, lookup: Callable[[Derivative], Any], names: tuple[str, ...], label: str = "u"):
         self._lookup, self._names, self.label = lookup, names, label
 
     @property
     def value(self) -> Any:
-        return self._lookup((0,) * len(self._names))
+        return self._lookup(Partial((0,) * len(self._names)))
 
     def d(self, *coordinates: str) -> Any:
         """The derivative along the coordinates named: `u.d("x", "x", "t")`."""
+        return self._lookup(Partial(self._counts(coordinates)))
+
+    def laplacian(self, *coordinates: str) -> Any:
+        """The sum of the second derivatives along the coordinates named: `u.laplacian("x", "y")` is u_xx + u_yy."""
+        counts = self._counts(coordinates)
+        if not coordinates or max(counts) > 1:
+            raise FamilyError(f"a Laplacian names its coordinates, each once, as in {self.label}.laplacian('x', 'y')")
+        kind = Laplacian if len(coordinates) > 1 else Partial
+        return self._lookup(kind(tuple(2 * count for count in counts)))
+
+    def _counts(self, coordinates: Sequence[str]) -> MultiIndex:
         unknown = [c for c in coordinates if c not in self._names]
         if unknown:
             raise FamilyError(f"no coordinate {unknown[0]!r}; the coordinates are {', '.join(self._names)}")
-        return self._lookup(tuple(coordinates.count(name) for name in self._names))
+        return tuple(coordinates.count(name) for name in self._names)
 
     def __getattr__(self, text: str) -> Any:
         if text.startswith("__"):
@@ -99,7 +83,7 @@ class Field:
                 f"'{self.label}.{text}' is not a derivative: names are made of the coordinates "
                 f"{', '.join(self._names)}, as in {self.label}.{self._names[0]}{self._names[-1]}"
             )
-        return self._lookup(index)
+        return self._lookup(Partial(index))
 
     def __abs__(self) -> Any:
         return abs(self.value)
@@ -159,8 +143,8 @@ class Fields:
 def make_unknown(lookup: Callable[[Channel], Any], components: Sequence[str], names: Sequence[str]) -> Field | Fields:
     """What a law sees as `u`: a Field, or Fields if there are several components."""
 
-    def of_component(i: int) -> Callable[[MultiIndex], Any]:
-        return lambda index: lookup((i, index))
+    def of_component(i: int) -> Callable[[Derivative], Any]:
+        return lambda derivative: lookup((i, derivative))
 
     parts = {name: Field(of_component(i), tuple(names), name) for i, name in enumerate(components)}
     return Fields(parts) if len(parts) > 1 else next(iter(parts.values()))

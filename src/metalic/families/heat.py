@@ -13,9 +13,9 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..geometry.decomposition import Box, split
 from .base import Family, Reference
 from .boundary import BoundaryCondition, Dirichlet
-from .geometry import Box, split
 
 
 def _solution(xp: Any, x: Any, t: Any, a: Any, b: Any, c: Any, d: Any) -> Any:

@@ -13,10 +13,10 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..geometry.decomposition import Box, split
 from . import references
 from .base import Family, Reference
 from .boundary import BoundaryCondition, Dirichlet, Periodic
-from .geometry import Box, split
 
 
 class KdV(Family):

@@ -2,7 +2,8 @@
 
 poisson: Legendre-Galerkin in Shen's basis (L_k - L_{k+2}) / sqrt(4k + 6), where the stiffness matrix is the identity.
     The mass matrix M is tridiagonal and the right-hand side h h^T separable, so one eigendecomposition of M solves
-    4 (U M + M U) = -h h^T. The solution is even in both directions, so only even k appear.
+    4 (U M + M U) = -h h^T. The solution is even in both directions, so only even k appear. With the source f on the
+    boundary as well, u = v + f, and v = 0 there solves the same system with f - f_xx - f_yy on the right.
 burgers: Cole-Hopf, u = -<sin(pi y)> under the density exp(-[(x - y)^2 / (4 t) + cos(pi y) / (2 pi)] / nu) of y.
     The trapezoidal rule converges exponentially on it; its width is scaled such that t = 0 is no special case.
 kdv: Fourier modes in x and ETDRK4 in t (Kassam and Trefethen 2005), which treats u_xxx exactly;
@@ -86,14 +87,52 @@ class _Poisson(Reference):
         return np.einsum("nm,nm->n", left @ self.coefficients, right)
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class _Lifted(Reference):
+    """v + f with v = 0 on the boundary."""
+
+    homogeneous: _Poisson
+    s: float
+
+    domain: ClassVar[Ranges] = _Poisson.domain
+
+    def _evaluate(self, first: Column, second: Column) -> Column:
+        source = _source_factor(first, self.s) * _source_factor(second, self.s)
+        return self.homogeneous._evaluate(first, second) + source
+
+
 @lru_cache(_CACHED)
 def poisson(s: float) -> Reference:
     """u_xx + u_yy = g(x) g(y) on the unit square, u = 0 on its boundary; s = 0 is the unit source."""
     s = _parameter("s", s, 0.0, 50.0)
-    nodes, weights, basis, masses, vectors = _poisson_tools()
-    moments = vectors.T @ (basis.T @ (weights * _source_factor((nodes + 1) / 2, s)))
-    scaled = -np.outer(moments, moments) / (4 * (masses[:, None] + masses))
-    return _Poisson(vectors @ scaled @ vectors.T)
+    (moments,) = _moments(_source_factor(_poisson_nodes(), s))
+    return _solved(np.outer(moments, moments))
+
+
+@lru_cache(_CACHED)
+def poisson_source_on_boundary(s: float) -> Reference:
+    """The same equation with u = g(x) g(y) on the boundary."""
+    s = _parameter("s", s, 0.0, 50.0)
+    nodes = _poisson_nodes()
+    g, bent = _moments(_source_factor(nodes, s), _source_curvature(nodes, s))
+    return _Lifted(_solved(np.outer(g, g) - np.outer(bent, g) - np.outer(g, bent)), s)
+
+
+def _poisson_nodes() -> Column:
+    return (_poisson_tools()[0] + 1) / 2
+
+
+def _moments(*factors: Column) -> tuple[Column, ...]:
+    """The factors of a right-hand side in the eigenvectors of M."""
+    _, weights, basis, _, vectors = _poisson_tools()
+    return tuple(vectors.T @ (basis.T @ (weights * factor)) for factor in factors)
+
+
+def _solved(right: Float[np.ndarray, "m m"]) -> _Poisson:
+    """u = 0 on the boundary, the right-hand side in the eigenvectors of M."""
+    *_, masses, vectors = _poisson_tools()
+    return _Poisson(vectors @ (-right / (4 * (masses[:, None] + masses))) @ vectors.T)
 
 
 def _source_factor(x: Column, s: float) -> Column:
@@ -101,6 +140,15 @@ def _source_factor(x: Column, s: float) -> Column:
     if s < 1e-8:  # g = 1 + O(s^2), which is 1 in float64
         return np.ones_like(x)
     return (erf((x - 0.25) * s) - erf((x - 0.75) * s)) / (2 * erf(s / 4))
+
+
+def _source_curvature(x: Column, s: float) -> Column:
+    """The second derivative of that factor."""
+    if s < 1e-8:
+        return np.zeros_like(x)
+    left, right = x - 0.25, x - 0.75
+    bend = left * np.exp(-((left * s) ** 2)) - right * np.exp(-((right * s) ** 2))
+    return -2 * s**3 / math.sqrt(math.pi) * bend / erf(s / 4)
 
 
 def _shen_scale() -> Column:

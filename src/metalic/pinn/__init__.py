@@ -3,7 +3,7 @@
 from .optimizers import LBFGS, Adam, GaussNewton
 from .schedule import SCHEDULES, Phase, Schedule, find_schedule
 from .solution import Solution
-from .solver import Report, solve
+from .solver import Report, train
 
 __all__ = [
     "LBFGS",
@@ -15,5 +15,5 @@ __all__ = [
     "Schedule",
     "Solution",
     "find_schedule",
-    "solve",
+    "train",
 ]

@@ -7,22 +7,20 @@ family; it is static (hashable), so that it can be part of a compiled program's 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jax.extend.core import Literal
 from jaxtyping import Array, Float
 
 from ..conditions import Catalogue, Condition, Side, touched
 from ..errors import FamilyError, MetalicError
 from ..families.base import Family
 from ..families.boundary import Periodic
-from ..families.fields import Channel, Field, SecondSum, rows
+from ..families.fields import Channel, Field, rows
 from .network import Network
 
 
@@ -39,51 +37,23 @@ class Place:
 Lookup = Callable[[Channel], Any]
 
 
+def in_order(channels: Iterable[Channel]) -> tuple[Channel, ...]:
+    return tuple(sorted(channels, key=lambda channel: (channel[1], channel[0])))
+
+
 class Law:
     """One law for one point. `evaluate(look_a, look_b, place_a, place_b)` gives its rows."""
 
     def __init__(self, name: str, evaluate: Callable[[Lookup, Lookup, Place, Place], Any], example: Place):
         self.name, self.evaluate = name, evaluate
-        self._merged: dict[Channel, Channel | None] = {}  # what stands for a channel; None: nothing, it is in the sum
-        self.channels: tuple[Channel, ...] = tuple(
-            sorted(touched(lambda look: evaluate(look, look, example, example)), key=lambda c: (sum(c[1]), c[1], c[0]))
-        )
+        self.channels = in_order(touched(lambda look: evaluate(look, look, example, example)))
         self.count: int = jax.eval_shape(
             lambda: rows(evaluate(lambda _: jnp.zeros(()), lambda _: jnp.zeros(()), example, example))
         ).shape[0]
 
     @property
     def order(self) -> int:
-        return max((sum(index) for _, index in self.channels), default=0)
-
-    def merge_second_derivatives(self, example: Place) -> None:
-        """Replace the pure second derivatives of a component by their sum, if the law sees nothing else of them."""
-        pure: dict[int, list[Channel]] = {}
-        for component, index in self.channels:
-            if sum(index) == 2 and max(index) == 2:
-                pure.setdefault(component, []).append((component, index))
-        for component, found in pure.items():
-            if len(found) > 1 and self._sees_only_their_sum(found, example):
-                whole = SecondSum(max(orders) for orders in zip(*(index for _, index in found)))
-                self._merged |= {found[0]: (component, whole)} | dict.fromkeys(found[1:])
-        kept = [channel for channel in self.channels if channel not in self._merged]
-        sums = [channel for channel in self._merged.values() if channel is not None]
-        self.channels = (*kept, *sums)
-
-    def _sees_only_their_sum(self, found: list[Channel], example: Place) -> bool:
-        """Read off the law's program, not tried out: a law may differ in a corner where no trial would fall."""
-
-        def program(members: list[Any], others: list[Any], x: Any, coefficients: Any, parameters: Any) -> list[Any]:
-            values = dict(zip((*found, *rest), (*members, *others)))
-            at = Place(x, coefficients, example.normal, parameters)
-            return [rows(self.evaluate(values.__getitem__, values.__getitem__, at, at))]
-
-        rest = [channel for channel in self.channels if channel not in found]
-        zero = jnp.zeros(())
-        jaxpr = jax.make_jaxpr(program)(
-            [zero] * len(found), [zero] * len(rest), tuple(example.x), tuple(example.coefficients), example.parameters
-        ).jaxpr
-        return _depends_on_sum_alone(jaxpr, jaxpr.invars[: len(found)])
+        return max((derivative.order for _, derivative in self.channels), default=0)
 
     def rows(
         self, channels: tuple[Channel, ...], a: Float[Array, "C"], b: Float[Array, "C"], at: Place, across: Place
@@ -92,62 +62,20 @@ class Law:
         position = {channel: i for i, channel in enumerate(channels)}
 
         def look(values: Float[Array, "C"]) -> Lookup:
-            def one(channel: Channel) -> Any:
-                stands = self._merged.get(channel, channel)
-                return jnp.zeros((), values.dtype) if stands is None else values[position[stands]]
-
-            return one
+            return lambda channel: values[position[channel]]
 
         return rows(self.evaluate(look(a), look(b), at, across))
 
 
-SHAPES = ("convert_element_type", "broadcast_in_dim", "reshape", "squeeze", "concatenate", "copy")
+@dataclass(frozen=True)
+class View:
+    """A condition as one side of an interface sees it. A symmetric one is evaluated from side a alone and counts
+    twice; any other has a second view, `swapped`, from side b."""
 
-
-def _depends_on_sum_alone(jaxpr: Any, members: Sequence[Any]) -> bool:
-    """Whether a program depends on some of its inputs through their sum alone, for all values; cautious: a program
-    that is not understood does not.
-
-    Every variable is a function of the sum plus a rest, {factors: weights}: products of variables times weighted sums
-    of the members. Equal weights belong to the sum, so a variable without a rest depends on the sum alone.
-    """
-    rests: dict[Any, dict[tuple[Any, ...], np.ndarray]] = {}
-
-    def rest(atom: Any) -> dict[tuple[Any, ...], np.ndarray]:
-        return {} if isinstance(atom, Literal) else rests.get(atom, {})
-
-    def combined(*parts: tuple[float, Any]) -> dict[tuple[Any, ...], np.ndarray]:
-        total: dict[tuple[Any, ...], np.ndarray] = {}
-        for sign, atom in parts:
-            for factors, weights in rest(atom).items():
-                total[factors] = total.get(factors, 0.0) + sign * weights
-        return {factors: weights for factors, weights in total.items() if np.ptp(weights) > 0}
-
-    for weights, member in zip(np.eye(len(members)), members):
-        rests[member] = {(): weights}
-    for step in jaxpr.eqns:
-        name, atoms = step.primitive.name, step.invars
-        uneven = [atom for atom in atoms if rest(atom)]
-        if not uneven:
-            continue
-        if name in ("add", "add_any"):
-            found = combined((1.0, atoms[0]), (1.0, atoms[1]))
-        elif name == "sub":
-            found = combined((1.0, atoms[0]), (-1.0, atoms[1]))
-        elif name == "neg":
-            found = combined((-1.0, atoms[0]))
-        elif name in SHAPES and len(atoms) == 1:
-            found = rest(atoms[0])
-        elif name == "mul" and len(uneven) == 1:
-            other = atoms[1] if uneven[0] is atoms[0] else atoms[0]
-            if isinstance(other, Literal):
-                found = combined((float(other.val), uneven[0]))
-            else:
-                found = {tuple(sorted((*f, other), key=id)): weights for f, weights in rest(uneven[0]).items()}
-        else:
-            return False
-        rests[step.outvars[0]] = found
-    return not any(rest(atom) for atom in jaxpr.outvars)
+    condition: int
+    law: Law
+    factor: float
+    swapped: bool = False
 
 
 class System:
@@ -184,9 +112,7 @@ class System:
                 raise FamilyError(f"it gives an array of shape {wrong[0]}, not a number per equation for one point")
             return result
 
-        law = self._checked("residual", evaluate)
-        law.merge_second_derivatives(self._example)
-        return law
+        return self._checked("residual", evaluate)
 
     @cached_property
     def boundary(self) -> tuple[Law, ...]:
@@ -216,6 +142,20 @@ class System:
             self._checked(f"condition '{condition.name}'", self._condition_law(condition), condition.name)
             for condition in self.catalogue.conditions
         )
+
+    @cached_property
+    def views(self) -> tuple[View, ...]:
+        """All that counts as condition terms: every condition over ordered pairs of neighbours."""
+        found: list[View] = []
+        for i, (condition, law) in enumerate(zip(self.catalogue.conditions, self.conditions)):
+            found += [View(i, law, 2.0)] if condition.symmetric else [View(i, law, 1.0), View(i, law, 1.0, True)]
+        return tuple(found)
+
+    @cached_property
+    def groups(self) -> tuple[tuple[View, ...], ...]:
+        """Views that share one set of channels: those up to first order, then one group per higher order."""
+        orders = {view: max(view.law.order, 1) for view in self.views}
+        return tuple(tuple(v for v in self.views if orders[v] == order) for order in sorted(set(orders.values())))
 
     def _condition_law(self, condition: Condition) -> Callable[[Lookup, Lookup, Place, Place], Any]:
         def evaluate(look_a: Lookup, look_b: Lookup, at: Place, across: Place) -> Any:

@@ -1,10 +1,12 @@
 """The network of one subdomain, and its derivatives by propagation of Taylor coefficients.
 
 A tanh network u(x; theta) maps d inputs to m outputs. To get derivatives, every layer carries not one value per unit
-but its Taylor coefficients c_alpha = d^alpha u / alpha! for a set of multi-indices alpha that is closed downwards:
+but its coefficients (see `families.derivatives`) for a set of derivatives that is closed downwards. For a partial
+derivative alpha it is the Taylor coefficient c_alpha = d^alpha u / alpha!:
 - a linear layer acts on each coefficient alone (the bias on alpha = 0 only): one matrix product each;
 - y = tanh(z) has d_i y = w d_i z with w = 1 - y^2, hence  alpha_i y_alpha = sum_b w_b (alpha_i - b_i) z_(alpha-b)
   over b <= alpha - e_i, and products of series are convolutions;
+- a Laplacian follows the chain rule sum_i d_ii y = w sum_i d_ii z - 2 y w sum_i (d_i z)^2;
 - the first layer is linear in x, so that its coefficients are one array for each order, times constants of the unit:
   y_alpha = tanh^(|alpha|)(z) c^alpha / alpha!, c_i = d_i z. The constants go into the next layer's weights, and all
   coefficients of one order come from one larger matrix product.
@@ -18,10 +20,10 @@ sum_alpha delta_alpha h_alpha^T, an outer product per point.
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial, reduce
+from operator import add
 from typing import Any
 
 import jax
@@ -31,43 +33,12 @@ from jaxtyping import Array, Float
 from numpy.polynomial import Polynomial
 
 from ..errors import ScheduleError
-from ..families.fields import Channel, MultiIndex, SecondSum
-from ..given import integer
+from ..families.derivatives import Derivative, Partial, closure
+from ..families.fields import Channel
+from ..validation import integer
 
 FEW_ROWS = 4
-Series = dict[MultiIndex, Array]  # Taylor coefficients, (features, points) each; a missing one is zero
-
-
-def below(index: MultiIndex) -> list[MultiIndex]:
-    """All b <= index, componentwise."""
-    return list(itertools.product(*(range(order + 1) for order in index)))
-
-
-def closure(indices: Iterable[MultiIndex]) -> tuple[MultiIndex, ...]:
-    """The smallest set closed downwards that holds the indices, by total order; sums of second derivatives last."""
-    plain, sums = set(), set()
-    for index in indices:
-        if isinstance(index, SecondSum):
-            sums.add(index)
-            plain |= {b for axis in index.axes for b in below(tuple(int(i == axis) for i in range(len(index))))}
-        else:
-            plain |= set(below(index))
-    return (*sorted(plain, key=lambda b: (sum(b), b)), *sorted(sums, key=tuple))
-
-
-def _minus(a: MultiIndex, b: MultiIndex) -> MultiIndex:
-    return tuple(i - j for i, j in zip(a, b))
-
-
-def _order(index: MultiIndex) -> int:
-    return 2 if isinstance(index, SecondSum) else sum(index)
-
-
-def _factorial(index: MultiIndex) -> int:
-    """alpha!, from Taylor coefficients to derivatives; a sum of second derivatives is carried as it is."""
-    if isinstance(index, SecondSum):
-        return 1
-    return math.prod(math.factorial(order) for order in index)
+Series = dict[Derivative, Array]  # coefficients, (features, points) each; a missing one is zero
 
 
 @jax.custom_vjp
@@ -92,32 +63,22 @@ def _product_backward(kept: tuple[Array, Array], slope: Array) -> tuple[Array, A
 product.defvjp(_product_forward, _product_backward)
 
 
-def tanh_series(z: Series, indices: tuple[MultiIndex, ...]) -> Series:
-    """The Taylor coefficients of tanh(z) from those of z."""
-    zero = indices[0]
-    y = {zero: jnp.tanh(z[zero])}
-    w = {zero: 1 - y[zero] * y[zero]}
+def tanh_series(z: Series, derivatives: tuple[Derivative, ...]) -> Series:
+    """The coefficients of y = tanh(z) from those of z. The slope is w = 1 - y^2, and tanh'' = -2 y w."""
+    zero = derivatives[0]
+    y: Series = {zero: jnp.tanh(z[zero])}
+    w: Series = {zero: 1 - y[zero] * y[zero]}
 
-    def square_part(b: MultiIndex) -> Array:
+    def slope(b: Partial) -> Array:
         """w_b = -(y^2)_b for b != 0, each pair (g, b - g) once."""
         if b not in w:
-            pairs = {tuple(sorted((g, _minus(b, g)))) for g in below(b)}
-            terms = [(1 if g == h else 2) * y[g] * y[h] for g, h in sorted(pairs)]
-            w[b] = -sum(terms[1:], terms[0])
+            pairs = [(g, b - g) for g in b.below() if g.orders <= (b - g).orders]
+            w[b] = -reduce(add, [(1 if g == h else 2) * y[g] * y[h] for g, h in pairs])
         return w[b]
 
-    for index in indices[1:]:
-        if isinstance(index, SecondSum):
-            y[index] = _second_sum(z, y, w, zero, index)
-            continue
-        axis = min((i for i, order in enumerate(index) if order), key=lambda i: index[i])
-        lower = tuple(order - (i == axis) for i, order in enumerate(index))
-        terms = [
-            ((index[axis] - b[axis]) / index[axis]) * square_part(b) * z[_minus(index, b)]
-            for b in below(lower)
-            if _minus(index, b) in z
-        ]
-        y[index] = sum(terms[1:], terms[0])
+    bend = -2 * y[zero] * w[zero]
+    for derivative in derivatives[1:]:
+        y[derivative] = derivative.chain(z, slope, bend)
     return y
 
 
@@ -132,42 +93,24 @@ def tanh_derivatives(z: Array, order: int) -> list[Array]:
     return found
 
 
-def monomial(slopes: Series, index: MultiIndex) -> Array:
-    """c^alpha / alpha! from the first derivatives c of a series that has no others; sum_i c_i^2 for a SecondSum."""
-    unit = lambda axis: tuple(int(i == axis) for i in range(len(index)))  # noqa: E731
-    if isinstance(index, SecondSum):
-        squares = [slopes[unit(axis)] ** 2 for axis in index.axes]
-        return sum(squares[1:], squares[0])
-    powers = [slopes[unit(axis)] ** order for axis, order in enumerate(index) if order]
-    return reduce(jnp.multiply, powers) / _factorial(index)
+def first_series(z: Series, derivatives: tuple[Derivative, ...]) -> Series:
+    """The coefficients of tanh(z) for a z whose second and higher derivatives vanish."""
+    zero = derivatives[0]
+    parts = tanh_derivatives(z[zero], max(derivative.order for derivative in derivatives))
+    return {zero: parts[0]} | {other: parts[other.order] * other.symbol(z) for other in derivatives[1:]}
 
 
-def first_series(z: Series, indices: tuple[MultiIndex, ...]) -> Series:
-    """The Taylor coefficients of tanh(z) for a z whose second and higher derivatives vanish."""
-    zero = indices[0]
-    parts = tanh_derivatives(z[zero], max(map(_order, indices)))
-    return {zero: parts[0]} | {index: parts[_order(index)] * monomial(z, index) for index in indices[1:]}
-
-
-def second_layer(weights: Array, z: Series, indices: tuple[MultiIndex, ...]) -> Series:
+def second_layer(weights: Array, z: Series, derivatives: tuple[Derivative, ...]) -> Series:
     """weights @ first_series(z), one matrix product for each order."""
-    zero = indices[0]
-    parts = tanh_derivatives(z[zero], max(map(_order, indices)))
+    zero = derivatives[0]
+    parts = tanh_derivatives(z[zero], max(derivative.order for derivative in derivatives))
     found = {zero: product(weights, parts[0])}
     for order in range(1, len(parts)):
-        members = [index for index in indices if _order(index) == order]
-        matrix = jnp.concatenate([weights * monomial(z, index).T for index in members])
+        members = [derivative for derivative in derivatives if derivative.order == order]
+        matrix = jnp.concatenate([weights * member.symbol(z).T for member in members])
         products = jnp.split(product(matrix, parts[order]), len(members))
         found |= dict(zip(members, products))
     return found
-
-
-def _second_sum(z: Series, y: Series, w: Series, zero: MultiIndex, index: SecondSum) -> Array:
-    """sum_i d_ii tanh(z) = w sum_i d_ii z - 2 y w sum_i (d_i z)^2, with w = 1 - y^2."""
-    firsts = [z[tuple(int(i == axis) for i in range(len(index)))] for axis in index.axes]
-    squares = [first * first for first in firsts]
-    bend = -2 * y[zero] * w[zero] * sum(squares[1:], squares[0])
-    return w[zero] * z[index] + bend if index in z else bend
 
 
 def _series(depth: int) -> Callable[..., Series]:
@@ -220,13 +163,13 @@ class Network:
             start += b * a + b
         return found
 
-    def _input(self, x: Float[Array, "d N"], slope: Float[Array, "d"], indices: tuple[MultiIndex, ...]) -> Series:
+    def _input(self, x: Float[Array, "d N"], slope: Float[Array, "d"], derivatives: tuple[Derivative, ...]) -> Series:
         """The scaled inputs as series: value x, first derivative along axis i the unit vector times slope_i."""
-        series: Series = {indices[0]: x}
-        for index in indices:
-            if sum(index) == 1:
-                axis = index.index(1)
-                series[index] = jnp.zeros((self.inputs, 1), x.dtype).at[axis].set(slope[axis])
+        series: Series = {derivatives[0]: x}
+        for derivative in derivatives:
+            if derivative.order == 1:
+                axis = derivative.orders.index(1)
+                series[derivative] = jnp.zeros((self.inputs, 1), x.dtype).at[axis].set(slope[axis])
         return series
 
     def _forward(
@@ -234,29 +177,29 @@ class Network:
         theta: Float[Array, "P"],
         x: Float[Array, "d N"],
         slope: Float[Array, "d"],
-        indices: tuple[MultiIndex, ...],
+        derivatives: tuple[Derivative, ...],
     ) -> tuple[list[Series], list[Series]]:
         """Per layer but the last: its input series h and its pre-activation series z; h of the last layer too."""
         inputs: list[Series] = []
         pre: list[Series] = []
-        h = self._input(x, slope, indices)
+        h = self._input(x, slope, derivatives)
         for depth, (weights, bias) in enumerate(self.layers(theta)[:-1]):
             inputs.append(h)
             if depth == 1:
-                z = second_layer(weights, pre[0], indices)
+                z = second_layer(weights, pre[0], derivatives)
             else:
-                z = {index: product(weights, part) for index, part in h.items()}
-            z[indices[0]] = z[indices[0]] + bias
+                z = {of: product(weights, part) for of, part in h.items()}
+            z[derivatives[0]] = z[derivatives[0]] + bias
             pre.append(z)
-            h = _series(depth)(z, indices)
+            h = _series(depth)(z, derivatives)
         return [*inputs, h], pre
 
     def _output(self, theta: Float[Array, "P"], h: Series, channels: tuple[Channel, ...]) -> Float[Array, "C N"]:
         weights, bias = self.layers(theta)[-1]
         found = []
-        for component, index in channels:
-            value = weights[component] @ h[index]
-            found.append((value + bias[component] if not any(index) else value) * _factorial(index))
+        for component, derivative in channels:
+            value = weights[component] @ h[derivative]
+            found.append((value if derivative.order else value + bias[component]) * derivative.scale)
         return jnp.stack(found)
 
     def channels(
@@ -267,32 +210,32 @@ class Network:
         channels: tuple[Channel, ...],
     ) -> Float[Array, "C N"]:
         """Values and derivatives of the outputs at N points. `x` is scaled already; `slope` is d(scaled)/d(raw)."""
-        indices = closure(index for _, index in channels)
-        inputs, _ = self._forward(theta, x, slope, indices)
+        derivatives = closure(derivative for _, derivative in channels)
+        inputs, _ = self._forward(theta, x, slope, derivatives)
         return self._output(theta, inputs[-1], channels)
 
     def channels_and_pullback(
         self, theta: Float[Array, "P"], x: Float[Array, "d N"], slope: Float[Array, "d"], channels: tuple[Channel, ...]
-    ):
+    ) -> tuple[Float[Array, "C N"], Callable[[Float[Array, "C N"]], Float[Array, "P N"]]]:
         """The channels, and a function from cotangents (C, N) to Jacobian rows (P, N), one per point."""
-        indices = closure(index for _, index in channels)
-        inputs, pre = self._forward(theta, x, slope, indices)
+        derivatives = closure(derivative for _, derivative in channels)
+        inputs, pre = self._forward(theta, x, slope, derivatives)
         layers = self.layers(theta)
 
         def pullback(cotangents: Float[Array, "C N"]) -> Float[Array, "P N"]:
             delta = self._output_delta(cotangents, channels)
-            rows = _outer(delta, inputs[-1], indices[0])
-            sensitivity = {index: layers[-1][0].T @ part for index, part in delta.items()}
+            rows = _outer(delta, inputs[-1], derivatives[0])
+            sensitivity = {of: layers[-1][0].T @ part for of, part in delta.items()}
             for depth in reversed(range(len(pre))):
-                shape = pre[depth][indices[0]].shape
+                shape = pre[depth][derivatives[0]].shape
                 # The first layer's derivatives are the same at all points; a row belongs to one point alone.
-                spread = {index: jnp.broadcast_to(part, shape) for index, part in pre[depth].items()}
-                back = jax.vjp(partial(_series(depth), indices=indices), spread)[1]
-                full = {index: sensitivity.get(index, jnp.zeros(shape, x.dtype)) for index in indices}
+                spread = {of: jnp.broadcast_to(part, shape) for of, part in pre[depth].items()}
+                back = jax.vjp(partial(_series(depth), derivatives=derivatives), spread)[1]
+                full = {of: sensitivity.get(of, jnp.zeros(shape, x.dtype)) for of in derivatives}
                 (delta,) = back(full)
-                rows = _outer(delta, inputs[depth], indices[0]) + rows
+                rows = _outer(delta, inputs[depth], derivatives[0]) + rows
                 if depth:
-                    sensitivity = {index: layers[depth][0].T @ part for index, part in delta.items()}
+                    sensitivity = {of: layers[depth][0].T @ part for of, part in delta.items()}
             return jnp.concatenate(rows)
 
         return self._output(theta, inputs[-1], channels), pullback
@@ -300,15 +243,15 @@ class Network:
     def _output_delta(self, cotangents: Float[Array, "C N"], channels: tuple[Channel, ...]) -> Series:
         """Cotangents of channels -> sensitivities of the output layer's series (outputs, N)."""
         delta: Series = {}
-        for row, (component, index) in zip(cotangents, channels):
-            unit = jnp.zeros((self.outputs, 1), row.dtype).at[component].set(_factorial(index))
-            delta[index] = delta[index] + unit * row if index in delta else unit * row
+        for row, (component, derivative) in zip(cotangents, channels):
+            part = jnp.zeros((self.outputs, 1), row.dtype).at[component].set(derivative.scale) * row
+            delta[derivative] = delta[derivative] + part if derivative in delta else part
         return delta
 
 
-def _outer(delta: Mapping[MultiIndex, Array], h: Series, zero: MultiIndex) -> list[Array]:
+def _outer(delta: Mapping[Derivative, Array], h: Series, zero: Derivative) -> list[Array]:
     """Jacobian rows of one layer: weights (sum over coefficients of outer products), then biases."""
-    products = [part[:, None, :] * h[index][None, :, :] for index, part in delta.items() if index in h]
+    products = [part[:, None, :] * h[of][None, :, :] for of, part in delta.items() if of in h]
     n = max(part.shape[-1] for part in delta.values())
     weights = sum(products[1:], products[0])
     weights = jnp.broadcast_to(weights, (*weights.shape[:2], n))

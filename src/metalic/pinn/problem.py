@@ -1,4 +1,4 @@
-"""One PDE ready for training: the points of every block, their weights, and the set of conditions in force.
+"""One PDE ready for training: the points of every block, their weights, the set of conditions in force, and the loss.
 
 A *block* is a batch of points where laws hold: B rows (subdomains, or pairs of them) of N points each, padded with
 points of weight zero where the counts differ. The loss is literally
@@ -8,28 +8,31 @@ points of weight zero where the counts differ. The loss is literally
 with means of squares over the points of each subdomain (L_r, L_b) and of each interface (I_n). The sum runs over
 ordered pairs, so that an interface counts from both sides. All arrays are traced: one compiled program serves every
 parameter, seed and set of conditions of a family.
+
+A set of conditions pays only for what it uses: conditions are *grouped* by the derivatives they need, a group with no
+active condition is skipped (`lax.cond`), and the normal equations loop over the active rows alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
-import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
-from ..errors import ScheduleError
-from ..families.base import Family
-from ..families.boundary import Periodic
-from ..families.geometry import Patch
-from ..families.sampling import Points, allocate, normal, sample_boxes, sample_patch
-from .laws import System
+from ..families.fields import Channel
+from .blocks import Edges
+from .laws import Law, Place, System, View, in_order
+from .normal_equations import NormalEquations, Rows
+from .objective import Objective
 
 LAMBDA_BOUNDARY = 20.0
 LAMBDA_INTERFACE = 5.0
-SCALINGS = ("subdomain", "domain", "none")
 
 
 class Block(eqx.Module):
@@ -42,8 +45,16 @@ class Block(eqx.Module):
     a: tuple[int, ...] = eqx.field(static=True)
     b: tuple[int, ...] = eqx.field(static=True, default=())
 
+    def sides(self) -> tuple[Float[Array, "B2 d N"], tuple[int, ...]]:
+        """The points and whose they are: sides a, then sides b, so that one program evaluates both."""
+        return (jnp.concatenate([self.x, self.y]), self.a + self.b) if self.b else (self.x, self.a)
 
-class Problem(eqx.Module):
+    def split(self, both: Float[Array, "B2 M N"]) -> tuple[Float[Array, "B M N"], Float[Array, "B M N"]]:
+        """What belongs to sides a and to sides b; a one-sided block is its own other side."""
+        return (both[: len(self.a)], both[len(self.a) :]) if self.b else (both, both)
+
+
+class Problem(Objective):
     """A member of a family with points and a set of conditions (`active`)."""
 
     collocation: Block
@@ -55,145 +66,255 @@ class Problem(eqx.Module):
     parameters: dict[str, Float[Array, ""]]
     active: Bool[Array, "S"]
     lambda_boundary: Float[Array, ""]
-    lambda_interface: Float[Array, ""]
+    lambda_interface: Float[Array, "S"]
     system: System = eqx.field(static=True)
 
     def with_conditions(self, conditions: Any) -> Problem:
-        vector = jnp.asarray(self.system.catalogue.vector(conditions), bool)
+        vector = jnp.asarray(self.system.catalogue.parse(conditions).bits, bool)
         return eqx.tree_at(lambda problem: problem.active, self, vector)
 
+    @property
+    def edges(self) -> Edges:
+        """The pairs (low, high) of subdomains that share rows."""
+        blocks = [*self.boundary, *([] if self.interface is None else [self.interface])]
+        return tuple(sorted({(min(p), max(p)) for block in blocks for p in zip(block.a, block.b) if p[0] != p[1]}))
 
-Samples = list[tuple[np.ndarray, np.ndarray]]  # per row: points (n, d) and normals (n, d)
+    @property
+    def fixed(self) -> list[tuple[Law, Block, Float[Array, "B N"]]]:
+        """Residual and boundary conditions: each law, its points and their weights."""
+        found = [(self.system.residual, self.collocation, self.collocation.weight)]
+        for law, block in zip(self.system.boundary, self.boundary):
+            found.append((law, block, self.lambda_boundary * block.weight))
+        return found
 
+    def value(self, theta: Float[Array, "K P"]) -> Float[Array, ""]:
+        return _over_parts(self, theta, lambda rows: lambda t: _sum_of_squares(rows(t)))
 
-def _stack(
-    rows: Samples, totals: Sequence[int], a: Sequence[int], b: Sequence[int] = (), other: Samples | None = None
-) -> Block:
-    """Rows of unequal length as one padded block; padding repeats a point with weight zero."""
-    length = max(len(points) for points, _ in rows)
+    def value_and_gradient(self, theta: Float[Array, "K P"]) -> tuple[Float[Array, ""], Float[Array, "K P"]]:
+        """L and its gradient. Each branch differentiates itself, so that nothing is stored for others."""
+        return _over_parts(self, theta, lambda rows: jax.value_and_grad(lambda t: _sum_of_squares(rows(t))))
 
-    def padded(arrays: list[np.ndarray]) -> np.ndarray:
-        return np.stack([np.concatenate([v, np.repeat(v[:1], length - len(v), axis=0)]).T for v in arrays])
+    def normal_equations(self, theta: Float[Array, "K P"]) -> NormalEquations:
+        equations = NormalEquations.empty(theta, self.edges)
+        for law, block, weight in self.fixed:
+            rows_of = partial(law_rows, self, block, law, law.channels)
+            for number in range(law.count):
+                row = partial(_row_and_cotangents, rows_of, weight, number)
+                equations = equations.plus(_jacobian(self, theta, block, law.channels, row), block.a, block.b)
+        return equations if self.interface is None else _with_conditions(self, self.interface, theta, equations)
 
-    weight = np.stack(
-        [np.where(np.arange(length) < len(points), 1 / total, 0.0) for (points, _), total in zip(rows, totals)]
-    )
-    x = padded([points for points, _ in rows])
-    y = x if other is None else padded([points for points, _ in other])
-    arrays: dict[str, Any] = {  # NumPy's, until the whole problem goes to the device
-        "x": x,
-        "y": y,
-        "normal": padded([normals for _, normals in rows]),
-        "weight": weight,
-    }
-    return Block(**arrays, a=tuple(a), b=tuple(b))
+    def curvature(
+        self, theta: Float[Array, "K P"], direction: Float[Array, "K P"], h: float | Float[Array, ""] = 0.1
+    ) -> Float[Array, "K P"]:
+        """J^T r_vv by a central difference of step h v.
 
+        It steers a step along the curve of steepest descent; the difference's error, of order h^2, does not matter.
+        """
 
-class Sampler:
-    """Draws the blocks of a family: the same shapes every time, other points for every seed and draw."""
+        def measure(rows: RowsOf) -> Callable[[Float[Array, "K P"]], Float[Array, "K P"]]:
+            def pulled(t: Float[Array, "K P"]) -> Float[Array, "K P"]:
+                here, pull = jax.vjp(rows, t)
+                around = jax.vmap(rows)(jnp.stack([t + h * direction, t - h * direction]))
+                second = [(two[0] - 2 * one + two[1]) / h**2 for one, two in zip(here, around)]
+                return pull(second)[0]
 
-    def __init__(self, family: Family, points: Points, sampling: str):
-        self.family, self.points, self.sampling = family, points, sampling
-        self.geometry = family.decomposition
+            return pulled
 
-    def _rng(self, seed: int, draw: int) -> np.random.Generator:
-        return np.random.default_rng(np.random.SeedSequence([seed, 1, draw]))
+        return _over_parts(self, theta, measure)
 
-    def draw(self, seed: int, draw: int = 0) -> tuple[Block, tuple[Block, ...], Block | None]:
-        """Collocation, boundary and interface blocks."""
-        rng = self._rng(seed, draw)
-        return self.collocation(rng), self.boundary(rng), self.interface(rng)
-
-    def collocation(self, rng: np.random.Generator) -> Block:
-        n = self.points.collocation
-        rows: Samples = []
-        for boxes in self.geometry.subdomains.values():
-            points = sample_boxes(n, boxes, self.sampling, rng)
-            rows.append((points, np.zeros_like(points)))
-        return _stack(rows, [len(points) for points, _ in rows], range(len(rows)))
-
-    def interface(self, rng: np.random.Generator) -> Block | None:
-        pairs = self.geometry.interfaces
-        if not pairs:
-            return None
-        rows = [self._on_patches(pair.patches, self.points.interface, rng) for pair in pairs]
-        return _stack(rows, [len(points) for points, _ in rows], [p.a for p in pairs], [p.b for p in pairs])
-
-    def _on_patches(self, patches: Sequence[Patch], n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        counts = allocate(n, [patch.measure for patch in patches])
-        parts = [sample_patch(count, patch, self.sampling, rng) for patch, count in zip(patches, counts)]
-        normals = [np.tile(normal(patch), (len(part), 1)) for patch, part in zip(patches, parts)]
-        return np.concatenate(parts), np.concatenate(normals)
-
-    def boundary(self, rng: np.random.Generator) -> tuple[Block, ...]:
-        """One block per boundary condition; conditions on the same face share its points."""
-        conditions = self.family.boundary()
-        used = {self.geometry.face(f) for c in conditions if not isinstance(c, Periodic) for f in c.faces}
-        used |= {f"{c.coordinate}={end}" for c in conditions if isinstance(c, Periodic) for end in ("min", "max")}
-        faces: list[dict[str, list[tuple[Patch, np.ndarray]]]] = []
-        for k in range(len(self.geometry)):
-            patches = [(face, patch) for face, patch in self.geometry.boundary_patches(k) if face in used]
-            counts = allocate(self.points.boundary, [patch.measure for _, patch in patches]) if patches else []
-            found: dict[str, list[tuple[Patch, np.ndarray]]] = {}
-            for (face, patch), count in zip(patches, counts):
-                found.setdefault(face, []).append((patch, sample_patch(count, patch, self.sampling, rng)))
-            faces.append(found)
-        return tuple(
-            self._periodic(condition, faces) if isinstance(condition, Periodic) else self._one_sided(condition, faces)
-            for condition in conditions
-        )
-
-    @staticmethod
-    def _total(found: Mapping[str, list[tuple[Patch, np.ndarray]]]) -> int:
-        return sum(len(points) for parts in found.values() for _, points in parts)
-
-    def _one_sided(self, condition: Any, faces: Sequence[Mapping[str, list[tuple[Patch, np.ndarray]]]]) -> Block:
-        wanted = {self.geometry.face(face) for face in condition.faces}
-        rows, totals, members = [], [], []
-        for k, found in enumerate(faces):
-            parts = [part for face, part_list in found.items() if face in wanted for part in part_list]
-            if parts:
-                points = np.concatenate([points for _, points in parts])
-                normals = np.concatenate([np.tile(normal(patch), (len(points), 1)) for patch, points in parts])
-                rows.append((points, normals))
-                totals.append(self._total(found))
-                members.append(k)
-        return _stack(rows, totals, members)
-
-    def _periodic(self, condition: Periodic, faces: Sequence[Mapping[str, list[tuple[Patch, np.ndarray]]]]) -> Block:
-        """Points of either face whose image on the opposite one lies in some subdomain, joined by pair of these."""
-        axis = self.family.coordinates.index(condition.coordinate)
-        low, high = self.family.domain.sides[condition.coordinate]
-        pairs: dict[tuple[int, int], list[np.ndarray]] = {}
-        for k, found in enumerate(faces):
-            for end, opposite in (("min", high), ("max", low)):
-                for _, points in found.get(f"{condition.coordinate}={end}", []):
-                    image = points.copy()
-                    image[:, axis] = opposite
-                    owner = np.argmax(self.geometry.membership(image), axis=0)
-                    for other in np.unique(owner):
-                        mine = points[owner == other].copy()
-                        mine[:, axis] = low
-                        pairs.setdefault((k, int(other)) if end == "min" else (int(other), k), []).append(mine)
-        rows, other, totals = [], [], []
-        for (k, _), parts in sorted(pairs.items()):
-            points = np.concatenate(parts)
-            image = points.copy()
-            image[:, axis] = high
-            rows.append((points, np.zeros_like(points)))
-            other.append((image, np.zeros_like(points)))
-            totals.append(self._total(faces[k]))
-        a, b = zip(*sorted(pairs))
-        return _stack(rows, totals, a, b, other)
+    def terms(self, theta: Float[Array, "K P"]) -> dict[str, Float[Array, ""]]:
+        """Every term of the loss, unweighted: sums over subdomains and ordered pairs of means of squares."""
+        plain = eqx.tree_at(lambda p: p.lambda_boundary, self, jnp.ones_like(self.lambda_boundary))
+        residual, *boundary = [_sum_of_squares([rows]) for rows in fixed_rows(plain, theta)]
+        found = {"residual": residual, "boundary": sum(boundary, jnp.zeros(()))}
+        if self.interface is not None:
+            one = jnp.ones(len(self.system.conditions), theta.dtype)
+            for i, name in enumerate(self.system.catalogue.names):
+                views = [view for view in self.system.views if view.condition == i]
+                found[name] = _sum_of_squares(condition_rows(self, self.interface, views, one, theta))
+        return found
 
 
-def scale(family: Family, scaling: str) -> tuple[Float[np.ndarray, "K d"], Float[np.ndarray, "K d"]]:
-    """Centre and slope of the input scaling: to [-1, 1] on each subdomain's bounding box, on the domain, or none."""
-    low, high = family.decomposition.bounding_boxes()
-    if scaling == "none":
-        return np.zeros_like(low), np.ones_like(low)
-    if scaling == "domain":
-        low, high = np.broadcast_to(family.domain.low, low.shape), np.broadcast_to(family.domain.high, high.shape)
-    elif scaling != "subdomain":
-        raise ScheduleError(f"no scaling '{scaling}': allowed are {', '.join(SCALINGS)}")
-    return (low + high) / 2, 2 / (high - low)
+# --- Channels and rows -----------------------------------------------------------------------------------------------
+
+
+def _at(problem: Problem, theta: Float[Array, "K P"], x: Float[Array, "B d N"], owners: tuple[int, ...]) -> Any:
+    """Weights, scaled points and slopes of the networks `owners`."""
+    index = jnp.array(owners)
+    weights = theta if owners == tuple(range(len(theta))) else theta[index]
+    slope = problem.slope[index]
+    return weights, (x - problem.centre[index][..., None]) * slope[..., None], slope
+
+
+def channel_values(
+    problem: Problem,
+    theta: Float[Array, "K P"],
+    x: Float[Array, "B d N"],
+    owners: tuple[int, ...],
+    channels: tuple[Channel, ...],
+) -> Float[Array, "B C N"]:
+    """Values and derivatives of the networks `owners` at their points."""
+    network = problem.system.network
+    return jax.vmap(lambda t, z, s: network.channels(t, z, s, channels))(*_at(problem, theta, x, owners))
+
+
+def law_rows(
+    problem: Problem,
+    block: Block,
+    law: Law,
+    channels: tuple[Channel, ...],
+    va: Float[Array, "B C N"],
+    vb: Float[Array, "B C N"],
+    swapped: bool = False,
+) -> Float[Array, "B R N"]:
+    """The unweighted rows of a law at every point of a block; `swapped` looks from side b to side a."""
+
+    def at_point(a: Array, b: Array, x: Array, y: Array, n: Array, ca: Array, cb: Array) -> Float[Array, "R"]:
+        at, across = Place(x, ca, n, problem.parameters), Place(y, cb, n, problem.parameters)
+        if swapped:
+            mirrored = Place(y, cb, -n, problem.parameters)
+            return law.rows(channels, b, a, mirrored, at)
+        return law.rows(channels, a, b, at, across)
+
+    over_points = jax.vmap(at_point, in_axes=(-1, -1, -1, -1, -1, None, None), out_axes=-1)
+    table = problem.coefficients
+    ca = table[jnp.array(block.a)]
+    cb = table[jnp.array(block.b)] if block.b else ca
+    return jax.vmap(over_points)(va, vb, block.x, block.y, block.normal, ca, cb)
+
+
+def _weighted(rows: Float[Array, "B R N"], weight: Float[Array, "B N"]) -> Float[Array, "B R N"]:
+    return rows * jnp.sqrt(weight)[:, None]
+
+
+def fixed_rows(problem: Problem, theta: Float[Array, "K P"]) -> list[Float[Array, "B R N"]]:
+    """The rows of residual and boundary conditions; their squares sum to L_r + lambda_b L_b."""
+    found = []
+    for law, block, weight in problem.fixed:
+        sides = block.split(channel_values(problem, theta, *block.sides(), law.channels))
+        found.append(_weighted(law_rows(problem, block, law, law.channels, *sides), weight))
+    return found
+
+
+def condition_rows(
+    problem: Problem, block: Block, views: Sequence[View], strength: Float[Array, "S"], theta: Float[Array, "K P"]
+) -> list[Float[Array, "B R N"]]:
+    """The rows of conditions at the interface points; their squares sum to strength_n I_n."""
+    channels = _union(views)
+    sides = block.split(channel_values(problem, theta, *block.sides(), channels))
+    found = []
+    for view in views:
+        rows = law_rows(problem, block, view.law, channels, *sides, view.swapped)
+        found.append(_weighted(rows, view.factor * strength[view.condition] * block.weight))
+    return found
+
+
+def _union(views: Sequence[View]) -> tuple[Channel, ...]:
+    return in_order({channel for view in views for channel in view.law.channels})
+
+
+# --- Sums over parts -------------------------------------------------------------------------------------------------
+
+RowsOf = Callable[[Float[Array, "K P"]], list[Float[Array, "B R N"]]]
+
+
+def _over_parts(problem: Problem, theta: Float[Array, "K P"], measure: Callable[[RowsOf], Callable[..., Any]]) -> Any:
+    """measure(rows)(theta) summed over the fixed rows and the groups of conditions; a group with none active is
+    skipped."""
+    total = measure(partial(fixed_rows, problem))(theta)
+    if problem.interface is None:
+        return total
+    block, strength = problem.interface, problem.lambda_interface * problem.active
+    nothing = lambda t: jax.tree.map(jnp.zeros_like, total)  # noqa: E731
+    for group in problem.system.groups:
+        of_group = measure(partial(condition_rows, problem, block, group, strength))
+        used = jnp.any(problem.active[jnp.array([view.condition for view in group])])
+        total = jax.tree.map(jnp.add, total, jax.lax.cond(used, of_group, nothing, theta))
+    return total
+
+
+def _sum_of_squares(rows: list[Array]) -> Float[Array, ""]:
+    return sum(jnp.sum(part * part) for part in rows)  # type: ignore[return-value]
+
+
+# --- Normal equations ------------------------------------------------------------------------------------------------
+
+Cotangents = tuple[Float[Array, "B N"], Float[Array, "B C N"], Float[Array, "B C N"]]
+
+
+def _row_and_cotangents(
+    rows_of: Callable[[Float[Array, "B C N"], Float[Array, "B C N"]], Float[Array, "B R N"]],
+    weight: Float[Array, "B N"],
+    number: int,
+    va: Float[Array, "B C N"],
+    vb: Float[Array, "B C N"],
+) -> Cotangents:
+    """Row `number` at every point, weighted, and its derivatives by the channels of either side."""
+
+    def total(a: Float[Array, "B C N"], b: Float[Array, "B C N"]) -> tuple[Float[Array, ""], Float[Array, "B N"]]:
+        r = rows_of(a, b)[:, number]
+        return jnp.sum(r), r
+
+    (ca, cb), r = jax.grad(total, argnums=(0, 1), has_aux=True)(va, vb)
+    root = jnp.sqrt(weight)
+    return r * root, ca * root[:, None], cb * root[:, None]
+
+
+def _jacobian(
+    problem: Problem,
+    theta: Float[Array, "K P"],
+    block: Block,
+    channels: tuple[Channel, ...],
+    row: Callable[..., Cotangents],
+) -> Rows:
+    """What `row` makes of the channels of either side, with its derivatives by their weights."""
+    network, at = problem.system.network, _at(problem, theta, *block.sides())
+    values = jax.vmap(lambda t, z, s: network.channels(t, z, s, channels))(*at)
+    r, ca, cb = row(*block.split(values))
+    pull: Callable[..., Array] = jax.vmap(lambda t, z, s, c: network.channels_and_pullback(t, z, s, channels)[1](c))
+    if not block.b:
+        return Rows(r, (pull(*at, ca),))
+    return Rows(r, block.split(pull(*at, jnp.concatenate([ca, cb]))))
+
+
+def _with_conditions(
+    problem: Problem, block: Block, theta: Float[Array, "K P"], equations: NormalEquations
+) -> NormalEquations:
+    """Loop over the active rows of all conditions; each turn evaluates one row and adds it to the equations. One loop
+    for all groups: what it carries is large, and every loop would copy it."""
+    groups = [_Group(problem, block, theta, views) for views in problem.system.groups]
+    numbered = [(n, place, i) for n, group in enumerate(groups) for place, i in enumerate(group.conditions)]
+    group_of, place_of, condition_of = (jnp.array(column) for column in zip(*numbered))
+    active = problem.active[condition_of]
+    order = jnp.argsort(~active, stable=True)
+
+    def body(turn: Int[Array, ""], equations: NormalEquations) -> NormalEquations:
+        row = order[turn]
+        rows = jax.lax.switch(group_of[row], [group.row for group in groups], place_of[row])
+        return equations.plus(rows, block.a, block.b)
+
+    return jax.lax.fori_loop(0, jnp.sum(active), body, equations)
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """The rows of conditions that share one evaluation of the networks."""
+
+    problem: Problem
+    block: Block
+    theta: Float[Array, "K P"]
+    views: tuple[View, ...]
+
+    @property
+    def conditions(self) -> list[int]:
+        """The condition that each row belongs to."""
+        return [view.condition for view in self.views for _ in range(view.law.count)]
+
+    def row(self, place: Int[Array, ""]) -> Rows:
+        problem, block, channels = self.problem, self.block, _union(self.views)
+        choices: list[Callable[..., Cotangents]] = []
+        for view in self.views:
+            rows_of = partial(law_rows, problem, block, view.law, channels, swapped=view.swapped)
+            weight = view.factor * problem.lambda_interface[view.condition] * block.weight
+            choices += [partial(_row_and_cotangents, rows_of, weight, number) for number in range(view.law.count)]
+        return _jacobian(problem, self.theta, block, channels, partial(jax.lax.switch, place, choices))

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..errors import ScheduleError
 from ..families.base import Family
-from ..families.sampling import Points
-from ..given import integer
+from ..geometry.sampling import Points
+from ..validation import integer
 from .optimizers import LBFGS, Adam, GaussNewton, Optimizer
 
 

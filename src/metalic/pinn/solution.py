@@ -19,7 +19,7 @@ from ..errors import FileError, GeometryError
 from ..families.base import Family
 from ..families.registry import BUILT_IN, find_family
 from ..notebook import show
-from .loss import terms as loss_terms
+from ..sets import Decision
 from .network import Network
 from .optimizers import Status
 from .problem import Problem
@@ -52,6 +52,7 @@ class PhaseRecord:
     status: Status
     history: tuple[tuple[int, float, float, float | None], ...] = field(repr=False)
     score: float | None = None  # of `at_phase_end`; not kept in files
+    decision: Decision | None = None  # by which the set was chosen; not kept in files
 
     @property
     def stop_reason(self) -> str:
@@ -107,7 +108,7 @@ class Solution:
         if self.problem is None:
             raise FileError("a solution that was loaded from a file does not have its training points: solve again")
         with jax.enable_x64(self.theta.dtype == np.float64):
-            found = jax.jit(loss_terms)(self.problem, jax.numpy.asarray(self.theta))
+            found = jax.jit(Problem.terms)(self.problem, jax.numpy.asarray(self.theta))
         return {name: float(value) for name, value in found.items()}
 
     @property

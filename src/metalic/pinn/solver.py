@@ -14,25 +14,22 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from ..conditions import default_conditions
+from ..chooser import Chooser
 from ..errors import FamilyError, GeometryError, ParameterError, ScheduleError
 from ..families.base import Family
-from ..families.registry import find_family
-from ..families.sampling import Points
-from ..given import integer, real
+from ..geometry.sampling import Points
+from ..sets import Decision
+from ..validation import integer, real
 from .laws import System
-from .loss import channel_values, law_rows
 from .network import Network
 from .optimizers import Status, advance, restart, start
-from .problem import LAMBDA_BOUNDARY, LAMBDA_INTERFACE, Block, Problem, Sampler, scale
-from .schedule import Phase, Schedule, find_schedule
+from .problem import LAMBDA_BOUNDARY, LAMBDA_INTERFACE, Block, Problem, channel_values, law_rows
+from .sampler import Sampler, scale
+from .schedule import Phase, Schedule
 from .solution import ERROR_CAP, PhaseRecord, Solution, evaluate, relative_error
 
 PRECISIONS = ("float64", "float32")
 CANDIDATES = 5  # how many times more points adaptive sampling looks at than it keeps
-
-Choice = Callable[[int, float | None], Any]
-"""Chooses the set of a phase from its number and the loss before it (None in the first phase)."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +47,11 @@ class Report:
     seconds: float
 
 
-def solve(
-    family: str | Family | type[Family],
-    conditions: Any = None,
-    schedule: str | Schedule | Sequence[Phase] = "fast",
+def train(
+    family: Family,
+    chooser: Chooser,
+    schedule: Schedule,
+    parameters: dict[str, float],
     *,
     seed: int = 0,
     precision: str = "float64",
@@ -62,52 +60,51 @@ def solve(
     hidden: Sequence[int] = (20, 20),
     points: Points | None = None,
     lambda_boundary: float = LAMBDA_BOUNDARY,
-    lambda_interface: float = LAMBDA_INTERFACE,
+    lambda_interface: float | Mapping[str, float] = LAMBDA_INTERFACE,
     extrapolate: bool = False,
     progress: Callable[[Report], None] | None = None,
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None,
-    parameters: Mapping[str, Any] | None = None,
-    **by_name: Any,
 ) -> Solution:
-    """Solve a member of a family with a set of interface conditions.
+    """Solve a member of a family phase by phase, with the sets that a chooser picks.
 
-    `conditions`: names ('u,c' or ['u', 'c']), a 0/1 vector or an index for all phases; a list of sets (lists of names,
-    or texts with commas), or a text with ';' between them, for one set per phase; or a function (phase number, loss so
-    far) -> set. None takes the family's default; a set in a Phase goes before all of these. Parameters are given by
-    name: `solve("poisson", "u,c", s=20)`. What `at_phase_end(problem, theta)` makes of the networks at the end of a
-    phase is kept as that phase's `score`.
+    Args:
+        family: What is solved.
+        chooser: Picks the set of every phase that has none of its own; its play has begun.
+        schedule: The phases.
+        parameters: All parameters of the family, checked.
+        seed: Decides the points and the weights at the start.
+        extrapolate: Whether the parameters may lie outside their boxes, where there may be no reference.
+        progress: Called when a phase begins and after every chunk of iterations.
+        at_phase_end: Called with the problem and the networks at the end of each phase; what it returns is kept as
+            the `score` of the phase.
 
-    >>> solution = solve("poisson", "u,c", schedule="quick", s=5)
-    >>> solution.error < 0.5
-    True
+    The other options are those of `metalic.solve`.
+
+    Raises:
+        MetalicError: An option or a set makes no sense; nothing has been trained then.
     """
-    family = find_family(family)
-    schedule = find_schedule(schedule)
-    values = family.check_parameters({**(parameters or {}), **by_name}, extrapolate)
     if precision not in PRECISIONS:
         raise ScheduleError(f"no precision '{precision}': allowed are {', '.join(PRECISIONS)}")
     if integer(seed) is None:
         raise ScheduleError(f"a seed is an integer of at least 0, not {seed!r}")
-    for name, weight in (("lambda_boundary", lambda_boundary), ("lambda_interface", lambda_interface)):
-        if real(weight, least=0) is None:
-            raise ScheduleError(f"{name} is a number of at least 0, not {weight!r}")
+    if real(lambda_boundary, least=0) is None:
+        raise ScheduleError(f"lambda_boundary is a number of at least 0, not {lambda_boundary!r}")
     if points is not None and not isinstance(points, Points):
         raise GeometryError(f"points are given as Points(collocation, boundary, interface), not {points!r}")
     widths: Any = tuple(hidden) if isinstance(hidden, Iterable) and not isinstance(hidden, str) else hidden
     with jax.enable_x64(precision == "float64"):
         system = _system(family, Network(len(family.coordinates), len(family.components), widths))
-        choose = _chooser(system, conditions, schedule)
         setup = _Setup(
             system=system,
             sampler=Sampler(family, points or schedule.points(family), sampling or schedule.sampling),
             scaling=scaling or schedule.scaling,
-            parameters=values,
+            parameters=parameters,
             seed=int(seed),
             dtype=np.dtype(precision),
-            weights=(float(lambda_boundary), float(lambda_interface)),
+            weights=(float(lambda_boundary), _interface_weights(system, lambda_interface)),
             at_phase_end=at_phase_end,
         )
-        return _train(setup, schedule, choose, progress, extrapolate)
+        return _train(setup, schedule, chooser, progress, extrapolate)
 
 
 @lru_cache(maxsize=32)
@@ -115,36 +112,17 @@ def _system(family: Family, network: Network) -> System:
     return System(family, network)
 
 
-def _chooser(system: System, conditions: Any, schedule: Schedule) -> Choice:
-    """Conditions in any notation as a function of phase and loss; everything fixed is checked now."""
-    parse, count = system.catalogue.parse, len(schedule.phases)
-    own = [None if phase.conditions is None else parse(phase.conditions) for phase in schedule.phases]
-    if callable(conditions):
-        return lambda phase, loss: parse(conditions(phase, loss)) if (fixed := own[phase]) is None else fixed
-    if conditions is None:
-        sets = [default_conditions(system.family)] * count
-    elif per_phase := split_phases(conditions):
-        if len(per_phase) != count:
-            raise ScheduleError(f"{len(per_phase)} sets of conditions for the {count} phases of '{schedule.name}'")
-        sets = [parse(one) for one in per_phase]
-    else:
-        sets = [parse(conditions)] * count
-    sets = [chosen if fixed is None else fixed for chosen, fixed in zip(sets, own)]
-    return lambda phase, loss: sets[phase]
-
-
-def split_phases(conditions: Any) -> list[Any] | None:
-    """The sets of a per-phase notation ('u,c;u' or a list of sets), or None if it is one set."""
-    if isinstance(conditions, str):
-        return conditions.split(";") if ";" in conditions else None
-    if not isinstance(conditions, list | tuple) or not conditions:
-        return None
-    return list(conditions) if any(_is_set(one) for one in conditions) else None
-
-
-def _is_set(one: Any) -> bool:
-    """Whether an item of a list is a set of conditions, not the name or bit of one."""
-    return "," in one if isinstance(one, str) else isinstance(one, Iterable)
+def _interface_weights(system: System, given: float | Mapping[str, float]) -> Float[np.ndarray, "S"]:
+    """lambda_I of every condition of the catalogue."""
+    names = system.catalogue.names
+    weights = given if isinstance(given, Mapping) else dict.fromkeys(names, given)
+    unknown = [name for name in weights if name not in names]
+    if unknown:
+        raise ScheduleError(f"lambda_interface names no condition '{unknown[0]}': allowed are {', '.join(names)}")
+    for weight in given.values() if isinstance(given, Mapping) else (given,):
+        if real(weight, least=0) is None:
+            raise ScheduleError(f"lambda_interface is a number of at least 0, or one by condition, not {weight!r}")
+    return np.array([float(weights.get(name, LAMBDA_INTERFACE)) for name in names])
 
 
 @dataclass
@@ -157,7 +135,7 @@ class _Setup:
     parameters: dict[str, float]
     seed: int
     dtype: np.dtype
-    weights: tuple[float, float]
+    weights: tuple[float, Float[np.ndarray, "S"]]
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None
     reference: Float[np.ndarray, "..."] | None = None
     grid: Float[np.ndarray, "n d"] = field(default_factory=lambda: np.zeros((0, 0)))
@@ -173,7 +151,7 @@ class _Setup:
             "parameters": {name: np.asarray(value) for name, value in self.parameters.items()},
             "active": np.zeros(len(self.system.catalogue), bool),
             "lambda_boundary": np.asarray(self.weights[0]),
-            "lambda_interface": np.asarray(self.weights[1]),
+            "lambda_interface": self.weights[1],
         }
         return self.on_device(Problem(collocation, boundary, interface, **arrays, system=self.system))
 
@@ -218,17 +196,18 @@ def reference_values(
 
 
 def _train(
-    setup: _Setup, schedule: Schedule, choose: Choice, progress: Callable[[Report], None] | None, extrapolate: bool
+    setup: _Setup, schedule: Schedule, chooser: Chooser, progress: Callable[[Report], None] | None, extrapolate: bool
 ) -> Solution:
-    family = setup.system.family
+    family, catalogue = setup.system.family, setup.system.catalogue
+    own = [None if one.conditions is None else Decision(catalogue.parse(one.conditions)) for one in schedule.phases]
     setup.reference = reference_values(family, setup.parameters, extrapolate)
     setup.grid = family.error_points()
     problem, theta = setup.problem(), setup.weights_at_start()
     records: list[PhaseRecord] = []
     for number, phase in enumerate(schedule.phases):
-        chosen = choose(number, records[-1].loss if records else None)
-        trainer = _PhaseTrainer(setup, phase, number, len(schedule.phases), chosen, progress)
-        problem, theta, record = trainer.run(problem.with_conditions(chosen), theta)
+        decision = own[number] or chooser.choose(number, records[-1].loss if records else None)
+        trainer = _PhaseTrainer(setup, phase, number, len(schedule.phases), decision, progress)
+        problem, theta, record = trainer.run(problem.with_conditions(decision.conditions), theta)
         records.append(record)
         if record.status is Status.DIVERGED:
             break
@@ -254,9 +233,9 @@ def _plain_points(block: Block) -> tuple[np.ndarray, ...]:
 class _PhaseTrainer:
     """Runs one phase chunk by chunk; between chunks it measures, reports and moves points."""
 
-    def __init__(self, setup: _Setup, phase: Phase, number: int, phases: int, chosen: tuple[str, ...], progress: Any):
+    def __init__(self, setup: _Setup, phase: Phase, number: int, phases: int, decision: Decision, progress: Any):
         self.setup, self.phase, self.number, self.phases = setup, phase, number, phases
-        self.chosen, self.progress = chosen, progress
+        self.decision, self.progress = decision, progress
         self.history: list[tuple[int, float, float, float | None]] = []
         self.draws = 0
 
@@ -279,8 +258,8 @@ class _PhaseTrainer:
         seconds = time.perf_counter() - compiled
         record = PhaseRecord(
             optimizer=optimizer.name,
-            conditions=self.chosen,
-            index=self.setup.system.catalogue.index(self.chosen),
+            conditions=self.decision.conditions.names,
+            index=self.decision.conditions.index,
             iterations=done,
             seconds=seconds,
             compile_seconds=compiled - begun,
@@ -289,6 +268,7 @@ class _PhaseTrainer:
             status=status,
             history=tuple(self.history),
             score=None if score is None else score(problem, state.theta),
+            decision=self.decision,
         )
         return problem, state.theta, record
 

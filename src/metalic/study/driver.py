@@ -1,4 +1,4 @@
-"""Plays one after the other, or many at once: asks the study, hands tasks to a pool, tells the study what came back."""
+"""Runs plays, one after the other or many at once: asks a study for tasks, gives them to a pool, reports outcomes."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ FAILURES_IN_A_ROW = 5
 
 
 @dataclass(frozen=True)
-class Progress:
+class StudyProgress:
     """What a progress callback gets: after every finished play its row; `stopping` after the first Ctrl-C, from another
     thread."""
 
     play: PlayRow | None
-    finished: int
+    finished_count: int
     goal: int
     flying: int
     stopping: bool = False
 
 
-Show = Callable[[Progress], None]
+Show = Callable[[StudyProgress], None]
 
 
 class Source(Protocol):
     """Where tasks come from and outcomes go: a study, or a table of trials."""
 
     @property
-    def finished(self) -> int:
+    def finished_count(self) -> int:
         """How many are finished, failed ones too."""
 
     def ask(self) -> Task: ...
@@ -52,8 +52,8 @@ class Driver:
     def __init__(self, study: Source, pool: Pool, count: int, progress: Show | None):
         self.study, self.pool, self.count = study, pool, count
         self.show: Show = progress or (lambda _: None)
-        self.finished = study.finished
-        self.goal = self.finished + count
+        self.finished_count = study.finished_count
+        self.goal = self.finished_count + count
         self.failures: Counter[int] = Counter()
         self.row_of_failures = 0
         self.flying = 0
@@ -73,7 +73,7 @@ class Driver:
             raise KeyboardInterrupt
 
     def _stopping(self) -> None:
-        self.show(Progress(None, self.finished, self.goal, self.flying, stopping=True))
+        self.show(StudyProgress(None, self.finished_count, self.goal, self.flying, stopping=True))
 
     def _settle(self, task: Task, result: Outcome | Exception, retry: bool) -> None:
         if isinstance(result, Exception):
@@ -86,8 +86,8 @@ class Driver:
                 return
         self.flying -= 1
         row = self.study.tell(task, result, attempts=self.failures[task.number] + isinstance(result, Outcome))
-        self.finished = self.study.finished
-        self.show(Progress(row, self.finished, self.goal, self.flying))
+        self.finished_count = self.study.finished_count
+        self.show(StudyProgress(row, self.finished_count, self.goal, self.flying))
         self.row_of_failures = self.row_of_failures + 1 if row.status == FAILED else 0
         if self.row_of_failures >= FAILURES_IN_A_ROW:
             raise StudyError(

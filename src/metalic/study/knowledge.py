@@ -51,6 +51,7 @@ def borrow(source: str | os.PathLike[str], wanted: Mapping[str, Any]) -> tuple[l
         ("conditions", settings["family"]["conditions"], wanted["family"]["conditions"]),
         ("phases", len(settings["schedule"]["phases"]), len(wanted["schedule"]["phases"])),
         ("reward", settings["reward"], wanted["reward"]),
+        ("protocol", settings.get("protocol"), wanted.get("protocol")),
     ):
         if theirs != ours:
             raise StudyError(f"a study cannot start from '{path}': its {name} is {theirs}, the new one's {ours}")

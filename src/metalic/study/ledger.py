@@ -18,8 +18,8 @@ from types import TracebackType
 from typing import Any
 
 from ..errors import LedgerError
-from .checks import check_rows, checksum
 from .files import APPLICATION_ID, SCHEMA_VERSION, WriteLock, check_place, connect, exists, schema_version, told
+from .integrity import check_rows, checksum
 from .rows import STATUSES, Numbers, PhaseRow, PlayRow
 
 SCHEMA = f"""

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..bandit import Decision
+from ..chooser import FixedChooser
 from ..errors import StudyError
+from ..sets import Decision
 from .play import Task
 from .reward import ERROR_TIME
 from .rows import PhaseRow, PlayRow
@@ -103,7 +104,8 @@ def replay(study: Study, number: int) -> Replay:
     if not row.taught:
         raise StudyError(f"play {number} is {row.status}: there is no outcome to compare with")
     task = study.task(row, [*study.borrowed, *study.plays])
-    outcome = _as_written(task, row).run()
+    written = tuple(phase.decision(study.settings.catalogue.names) for phase in row.phases)
+    outcome = replace(task, chooser=FixedChooser(written)).run()
     decisions = tuple(_redecide(study, task, row))
     timed = study.settings.reward.name == ERROR_TIME
     same = [_timeless(phase, timed) for phase in row.phases] == [_timeless(phase, timed) for phase in outcome.phases]
@@ -124,15 +126,14 @@ def redecide(study: Study, numbers: Iterable[int] | None = None) -> Iterator[Red
 
 def _redecide(study: Study, task: Task, row: PlayRow) -> Iterator[Redecision]:
     loss = None
-    for phase, written in enumerate(row.phases[: study.settings.player.decisions]):
-        found = task.decide(phase, loss)
-        names = study.settings.catalogue.parse(found.index)
-        yield Redecision(row.number, phase, written.conditions, names, _shift(written, found))
+    for phase, written in enumerate(row.phases[: study.settings.bandit.decisions]):
+        found = task.chooser.choose(phase, loss)
+        yield Redecision(row.number, phase, written.conditions, found.conditions.names, _shift(written, found))
         loss = math.nan if written.loss is None else written.loss
 
 
 def _shift(written: PhaseRow, found: Decision) -> float:
-    if written.arm != found.arm or (written.mean is None) != (found.mean is None):
+    if written.index != found.conditions.index or (written.mean is None) != (found.mean is None):
         return math.inf
     if None in (written.mean, written.std, found.mean, found.std):
         return 0.0
@@ -145,21 +146,6 @@ def _find(plays: Sequence[PlayRow], number: int) -> PlayRow:
         numbers = f"1 to {plays[-1].number}" if plays else "none yet"
         raise StudyError(f"there is no play {number} in this ledger; its plays: {numbers}")
     return found
-
-
-@dataclass(frozen=True)
-class _Fixed(Task):
-    """A task whose decisions are those of a row."""
-
-    written: tuple[PhaseRow, ...] = ()
-
-    def decide(self, phase: int, loss: float | None) -> Decision:
-        row = self.written[min(phase, len(self.written) - 1)]
-        return Decision(row.arm, row.index, row.mean, row.std)
-
-
-def _as_written(task: Task, row: PlayRow) -> _Fixed:
-    return _Fixed(**vars(task), written=row.phases)
 
 
 def _course(phase: PhaseRow) -> tuple[Any, ...]:

@@ -30,11 +30,11 @@ from ..conditions import Side
 from ..errors import StudyError
 from ..families.base import Family
 from ..families.fields import components_of
-from ..given import real
 from ..pinn.laws import Law, Lookup, Place, System
-from ..pinn.loss import channel_values, fixed_rows, law_rows
-from ..pinn.problem import Problem, Sampler
+from ..pinn.problem import Problem, channel_values, fixed_rows, law_rows
+from ..pinn.sampler import Sampler
 from ..pinn.solution import ERROR_CAP, PhaseRecord
+from ..validation import real
 
 ERROR, RESIDUAL, ERROR_TIME = "error", "residual", "error+time"
 EXCHANGE = 60.0  # seconds

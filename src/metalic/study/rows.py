@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
+from ..sets import NONE, ConditionSet, Decision
+
 RUNNING, DONE, DIVERGED, FAILED = "running", "done", "diverged", "failed"
 STATUSES = (RUNNING, DONE, DIVERGED, FAILED)
 
@@ -31,6 +33,16 @@ class PhaseRow:
     iterations: int | None = None
     stop_reason: str | None = None
     optimizer: str | None = None
+
+    @classmethod
+    def of(cls, decision: Decision, **outcome: Any) -> PhaseRow:
+        """A decision as a row, with what came of it."""
+        chosen = decision.conditions
+        return cls(chosen.names, chosen.index, chosen.bits, decision.mean, decision.std, **outcome)
+
+    def decision(self, known: tuple[str, ...]) -> Decision:
+        """The decision of the row; `known` are all conditions of the family."""
+        return Decision(ConditionSet(known, self.arm), self.mean, self.std)
 
 
 @dataclass(frozen=True)
@@ -69,7 +81,7 @@ class PlayRow:
     @property
     def sets(self) -> str:
         """The sets by name, as a solve takes them: 'u,c' or 'u,c;u'."""
-        names = [",".join(phase.conditions) or "none" for phase in self.phases]
+        names = [",".join(phase.conditions) or NONE for phase in self.phases]
         return names[0] if len(set(names)) == 1 else ";".join(names)
 
     def same_outcome(self, other: PlayRow) -> bool:

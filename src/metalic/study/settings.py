@@ -15,11 +15,12 @@ from ..conditions import Catalogue, textbook_sets
 from ..errors import MetalicError, StudyError
 from ..families.base import Family
 from ..families.registry import BUILT_IN, find_family
-from ..families.sampling import Points
-from ..given import integer
+from ..geometry.sampling import Points
 from ..pinn.network import Network
 from ..pinn.optimizers import LBFGS, Adam, GaussNewton, Optimizer
 from ..pinn.schedule import Phase, Schedule, find_schedule
+from ..validation import integer
+from .protocol import Protocol, agreed, find_protocol
 from .reward import Reward
 
 OPTIMIZERS: dict[str, type[Optimizer]] = {kind.name: kind for kind in (Adam, LBFGS, GaussNewton)}
@@ -32,21 +33,23 @@ class StudySettings:
     """What a study is about; everything that decides a play besides the plays before it."""
 
     family: Family
-    bandit: Settings
+    bandit_settings: Settings
     schedule: Schedule
     reward: Reward
     seed: int
     solver: Mapping[str, Any]
     spec: str | None = None
     borrowed: Mapping[str, Any] | None = None
+    protocol: str | None = None
     catalogue: Catalogue = field(init=False, compare=False)
-    player: Bandit = field(init=False, compare=False)
+    bandit: Bandit = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "catalogue", Catalogue(self.family))
-        if isinstance(self.bandit, Settings):
-            object.__setattr__(self, "bandit", dataclasses.replace(self.bandit, first=self._first()))
-        object.__setattr__(self, "player", self._player())
+        if isinstance(self.bandit_settings, Settings):
+            begun = dataclasses.replace(self.bandit_settings, first=self._first())
+            object.__setattr__(self, "bandit_settings", begun)
+        object.__setattr__(self, "bandit", self._bandit())
         if integer(self.seed) is None:
             raise StudyError(f"a study's seed is an integer of at least 0, not {self.seed!r}")
         object.__setattr__(self, "seed", int(self.seed))
@@ -56,17 +59,17 @@ class StudySettings:
     def _first(self) -> tuple[int, ...]:
         """The sets to begin with as indices; one that is named twice is played twice."""
         found: list[int] = []
-        for one in self.bandit.first:
+        for one in self.bandit_settings.first:
             sets = textbook_sets(self.family) if isinstance(one, str) and one.strip() == TEXTBOOK else [one]
-            found += [self.catalogue.index(names) for names in sets]
+            found += [self.catalogue.parse(names).index for names in sets]
         return tuple(found)
 
-    def _player(self) -> Bandit:
+    def _bandit(self) -> Bandit:
         """The bandit that plays: settings, conditions, the box of the parameters, phases."""
         boxes = self.family.parameters.values()
         return Bandit(
-            settings=self.bandit,
-            conditions=len(self.catalogue),
+            settings=self.bandit_settings,
+            conditions=self.catalogue.names,
             low=tuple(low for low, _ in boxes),
             high=tuple(high for _, high in boxes),
             phases=len(self.schedule.phases),
@@ -74,14 +77,15 @@ class StudySettings:
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return {
+        protocol = {} if self.protocol is None else {"protocol": self.protocol}  # older ledgers do not have it
+        return protocol | {
             "family": {
                 "name": self.family.name,
                 "parameters": {name: list(box) for name, box in self.family.parameters.items()},
                 "conditions": list(self.catalogue.names),
                 "options": {key: repr(value) for key, value in sorted(vars(self.family).items())},
             },
-            "bandit": self.bandit.to_dict(),
+            "bandit": self.bandit_settings.to_dict(),
             "schedule": schedule_to_dict(self.schedule),
             "reward": str(self.reward),
             "seed": self.seed,
@@ -99,17 +103,23 @@ def new_settings(
     reward: Any,
     seed: int | None,
     solver: Mapping[str, Any] | None,
+    protocol: str | Protocol | None = None,
 ) -> StudySettings:
-    """Settings for a new study; what is not given has its default."""
-    found = find_family(family)
+    """Settings for a new study; what is not given has its default, or that of the protocol."""
+    found, followed, spec = find_family(family), None, None
+    if protocol is not None:
+        followed = find_protocol(protocol)
+        found, bandit, schedule = followed.family(found), followed.bandit(bandit), followed.training(schedule)
+        solver, spec = followed.solver(found, solver), found.name
     return StudySettings(
         family=found,
-        bandit=Sequential() if bandit is None else bandit,
+        bandit_settings=Sequential() if bandit is None else bandit,
         schedule=find_schedule("fast" if schedule is None else schedule),
         reward=Reward.find(reward, found),
         seed=0 if seed is None else seed,
         solver=check_solver(solver or {}),
-        spec=_spec(family, found),
+        spec=spec or _spec(family, found),
+        protocol=None if followed is None else followed.name,
     )
 
 
@@ -122,18 +132,25 @@ def stored_settings(
     reward: Any,
     seed: int | None,
     solver: Mapping[str, Any] | None,
+    protocol: str | Protocol | None = None,
 ) -> StudySettings:
     """The settings of an existing study; what is given must agree with them."""
+    followed = agreed(values.get("protocol"), protocol, path)
     found = find_family(_stored_family(values, path) if family is None else family)
+    if followed is not None:
+        found = followed.family(found)
+        bandit = None if bandit is None else followed.bandit(bandit)
+        solver = None if solver is None else followed.solver(found, solver)
     settings = StudySettings(
         family=found,
-        bandit=Settings.from_dict(values["bandit"]) if bandit is None else bandit,
+        bandit_settings=Settings.from_dict(values["bandit"]) if bandit is None else bandit,
         schedule=_stored_schedule(values, path) if schedule is None else find_schedule(schedule),
         reward=Reward.find(values["reward"] if reward is None else reward, found),
         seed=values["seed"] if seed is None else seed,
         solver=check_solver(values["solver"] if solver is None else solver),
         spec=values["spec"],
         borrowed=values["borrowed"],
+        protocol=None if followed is None else followed.name,
     )
     differing = list(differences(values, settings.to_dict()))
     if differing:

@@ -19,20 +19,20 @@ from typing import Any
 import numpy as np
 
 from ..atomic import a_path
-from ..bandit import Decision, Learned, Settings
-from ..bandit import Phase as PlayedPhase
-from ..bandit import Play as Played
+from ..bandit import BanditChooser, Learned, Played, PlayedPhase, Settings
 from ..errors import LedgerError, StudyError
 from ..families.base import Family
-from ..given import integer
 from ..notebook import show
+from ..sets import Decision
+from ..validation import integer
 from . import tables
-from .checks import problem
 from .driver import Driver, Show
 from .files import exists
+from .integrity import problem
 from .knowledge import borrow, find_ledger
 from .ledger import Ledger
 from .play import Outcome, Task
+from .protocol import Protocol
 from .recommendation import Effect, Recommendation, advise, condition_effects
 from .reward import Reward
 from .rows import FAILED, RUNNING, Numbers, PlayRow
@@ -49,8 +49,8 @@ class Study:
     `family`, `bandit` (default `Sequential()`), `schedule` ('fast'), `reward` ('error' if the family has a reference,
     else 'residual'; 'error+time:SECONDS'), `seed` (0) and `solver` (options of every solve, such as
     {'hidden': (20, 20)}) may be left out for an existing file. `start_from`: another ledger, or the name of a family
-    that has a ready-made one, whose plays a new study knows from the beginning. `read_only` reads while another
-    process writes.
+    that has a ready-made one, whose plays a new study knows from the beginning. `protocol`: a published set of
+    experiments whose settings to take ('authors'). `read_only` reads while another process writes.
     """
 
     def __init__(
@@ -63,6 +63,7 @@ class Study:
         seed: int | None = None,
         *,
         solver: Mapping[str, Any] | None = None,
+        protocol: str | Protocol | None = None,
         start_from: str | os.PathLike[str] | None = None,
         read_only: bool = False,
     ):
@@ -70,7 +71,7 @@ class Study:
         self._asked: set[int] = set()
         self._last_learned: tuple[tuple[int, ...], Learned] | None = None
         self._history: dict[int, Played] = {}
-        given = (family, bandit, schedule, reward, seed, solver)
+        given = (family, bandit, schedule, reward, seed, solver, protocol)
         if read_only:
             self._ledger = Ledger(self.path)
         elif exists(self.path) or family is None:
@@ -104,7 +105,7 @@ class Study:
         return [play for play in self._ledger.plays() if play.borrowed]
 
     @property
-    def finished(self) -> int:
+    def finished_count(self) -> int:
         """How many plays are finished, failed ones too."""
         return sum(play.status != RUNNING for play in self.plays)
 
@@ -127,7 +128,7 @@ class Study:
         rows = self._ledger.plays()
         for row in rows:
             if row.status == RUNNING and row.number not in self._asked:
-                task = self.task(row, rows, _stored_decision(row))
+                task = self.task(row, rows, row.phases[0].decision(self.settings.catalogue.names))
                 break
         else:
             task = self._new_task(rows)
@@ -196,16 +197,13 @@ class Study:
         learned = self._learned(self._taught(after))
         if integer(top, least=1) is None:
             raise StudyError(f"top is how many sets to name, an integer of at least 1, not {top!r}")
-        return advise(learned, self.settings.catalogue, values, self.settings.reward.meaning, top)
+        return advise(learned, self.family.name, values, self.settings.reward.meaning, top)
 
     def effects(self, parameters: Mapping[str, Any] | None = None, **by_name: Any) -> tuple[dict[str, Effect], ...]:
         """For every decision of a play, how much each condition matters for one PDE."""
         values = self.family.check_parameters({**(parameters or {}), **by_name})
         learned, context = self.learned, tuple(values.values())
-        return tuple(
-            condition_effects(learned, self.settings.catalogue, context, phase)
-            for phase in range(self.settings.player.decisions)
-        )
+        return tuple(condition_effects(learned, context, phase) for phase in range(self.settings.bandit.decisions))
 
     def close(self) -> None:
         """Give the ledger back."""
@@ -226,7 +224,7 @@ class Study:
             return f"<Study of '{self.path}'>"
         errors = [play.error for play in plays if play.taught and play.error is not None]
         best = f", best error {min(errors):.2e}" if errors else ""
-        bandit, policy = self.settings.bandit.name, self.settings.bandit.policy.name
+        bandit, policy = self.settings.bandit_settings.name, self.settings.bandit_settings.policy.name
         done = sum(play.status != RUNNING for play in plays)
         return f"<Study of {self.family.name} in '{self.path}': {bandit} {policy}, {done} plays{best}>"
 
@@ -256,18 +254,16 @@ class Study:
     def task(self, row: PlayRow, rows: Sequence[PlayRow], first: Decision | None = None) -> Task:
         """A row as a task: its decisions follow from those of all `rows` that it has seen. `first` is the first
         decision if it has been taken."""
-        settings, context = self.settings, tuple(row.parameters.values())
-        others = {other.number: other for other in rows}
+        settings, others = self.settings, {other.number: other for other in rows}
         absent = [number for number in (*row.seen, *row.pending) if number not in others]
         if absent:
             raise LedgerError(f"ledger '{self.path}' is damaged: play {row.number} has seen play {absent[0]}, absent")
         learned = self._learned([others[number] for number in row.seen])
         pending = tuple(_started(others[number]) for number in row.pending)
-        given = row.number <= len(settings.bandit.first)
+        given = row.number <= len(settings.bandit_settings.first)
         turn = row.number + (0 if given else sum(other.borrowed for other in rows))
-        key = (settings.seed, row.number)
-        if first is None:
-            first = learned.decide(context, play=turn, key=key, pending=pending)
+        chooser = BanditChooser(learned, turn, (settings.seed, row.number), pending, first)
+        chooser.begin(row.parameters)
         return Task(
             number=row.number,
             family=self.family,
@@ -276,11 +272,7 @@ class Study:
             schedule=settings.schedule,
             solver=settings.solver,
             reward=settings.reward,
-            first=first,
-            learned=learned,
-            pending=pending,
-            turn=turn,
-            key=key,
+            chooser=chooser,
         )
 
     def _sequence(self, number: int, stream: int) -> np.random.SeedSequence:
@@ -295,19 +287,19 @@ class Study:
         """What follows from these plays; kept until there are others, so that models are fitted once."""
         numbers = tuple(row.number for row in seen)
         if self._last_learned is None or self._last_learned[0] != numbers:
-            self._last_learned = numbers, Learned(self.settings.player, tuple(map(self._experienced, seen)))
+            self._last_learned = numbers, Learned(self.settings.bandit, tuple(map(self._experienced, seen)))
         return self._last_learned[1]
 
     def _experienced(self, row: PlayRow) -> Played:
         """A finished play as bandits see it. It never changes, and is made and checked once."""
         if row.number not in self._history:
-            player = self.settings.player
-            self._history[row.number] = player.checked(_played(row, player.phases), row.number)
+            bandit = self.settings.bandit
+            self._history[row.number] = bandit.checked(_played(row, bandit.phases), row.number)
         return self._history[row.number]
 
     def was_random(self, row: PlayRow) -> bool:
         """Whether the sets of a play were drawn: no model chose them, and they were not given to begin with."""
-        return row.phases[0].mean is None and row.number > len(self.settings.bandit.first)
+        return row.phases[0].mean is None and row.number > len(self.settings.bandit_settings.first)
 
     @property
     def learned(self) -> Learned:
@@ -328,7 +320,7 @@ class Study:
     def _check(self, outcome: Outcome) -> None:
         if outcome.status not in ("done", "diverged"):
             raise StudyError(f"an outcome is 'done' or 'diverged', not {outcome.status!r}; a failure is an exception")
-        phases = self.settings.player.phases
+        phases = self.settings.bandit.phases
         if not 1 <= len(outcome.phases) <= phases or (outcome.status == "done" and len(outcome.phases) < phases):
             raise StudyError(f"a play of this study has {phases} phases, not {len(outcome.phases)}")
         for phase in outcome.phases:
@@ -358,11 +350,6 @@ def _warn_of_changes(family: Family, stored: Mapping[str, Any], path: Path) -> N
             "and after are compared as if it had not",
             stacklevel=3,
         )
-
-
-def _stored_decision(row: PlayRow) -> Decision:
-    first = row.phases[0]
-    return Decision(first.arm, first.index, first.mean, first.std)
 
 
 def _started(row: PlayRow) -> Played:

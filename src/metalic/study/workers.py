@@ -14,8 +14,8 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StudyError
-from ..given import integer
 from ..runtime import THREADS
+from ..validation import integer
 from .play import Outcome, Task, run
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def open_pool(workers: Any) -> Pool:
 
 
 def _local(count: int) -> Cluster:
-    """So many single-threaded processes here, each on its own core before JAX starts in it (see preload.py)."""
+    """So many single-threaded processes here, each on its own core before JAX starts in it (see dask_preload.py)."""
     import dask
     from distributed import Client, LocalCluster
 
@@ -144,7 +144,7 @@ def _local(count: int) -> Cluster:
             host="127.0.0.1",
             dashboard_address=None,
             silence_logs=logging.CRITICAL,
-            preload=["metalic.study.preload"],
+            preload=["metalic.study.dask_preload"],
         )
         client = Client(cluster)
     return Cluster(client, (client, cluster))

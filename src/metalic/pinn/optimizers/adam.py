@@ -8,9 +8,8 @@ import optax
 from jaxtyping import Array, Float
 
 from ...errors import ScheduleError
-from ...given import real
-from ..loss import value_and_gradient
-from ..problem import Problem
+from ...validation import real
+from ..objective import Objective
 from .base import Optimizer, Progress, status_of, unevaluated
 
 
@@ -38,10 +37,10 @@ class Adam(Optimizer):
             return optax.adam(self.rate)
         return optax.adam(optax.cosine_decay_schedule(self.rate, self.decay, self.final_rate / self.rate))
 
-    def init(self, problem: Problem, theta: Float[Array, "K P"]) -> Progress:
+    def init(self, objective: Objective, theta: Float[Array, "K P"]) -> Progress:
         return unevaluated(theta, self._transform.init(theta))
 
-    def step(self, problem: Problem, state: Progress) -> Progress:
-        loss, gradient = value_and_gradient(problem, state.theta)
+    def step(self, objective: Objective, state: Progress) -> Progress:
+        loss, gradient = objective.value_and_gradient(state.theta)
         updates, inner = self._transform.update(gradient, state.inner, state.theta)
         return Progress(optax.apply_updates(state.theta, updates), loss, status_of(loss), inner)

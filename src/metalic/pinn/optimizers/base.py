@@ -18,8 +18,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from ...errors import ScheduleError
-from ...given import integer, real
-from ..problem import Problem
+from ...validation import integer, real
+from ..objective import Objective
 
 
 class Status(IntEnum):
@@ -70,15 +70,15 @@ class Optimizer(abc.ABC):
             object.__setattr__(self, option.name, value)
 
     @abc.abstractmethod
-    def init(self, problem: Problem, theta: Float[Array, "K P"]) -> Progress:
+    def init(self, objective: Objective, theta: Float[Array, "K P"]) -> Progress:
         """The state at the start."""
 
     @abc.abstractmethod
-    def step(self, problem: Problem, state: Progress) -> Progress:
+    def step(self, objective: Objective, state: Progress) -> Progress:
         """One iteration."""
 
-    def resume(self, problem: Problem, state: Progress) -> Progress:
-        """The state after the problem's points have changed under it; keeps what it has learned of the landscape."""
+    def resume(self, objective: Objective, state: Progress) -> Progress:
+        """The state after the objective has changed under it; keeps what it has learned of the landscape."""
         return unevaluated(state.theta, state.inner)
 
 
@@ -96,13 +96,13 @@ def status_of(loss: Float[Array, ""], *tests: tuple[Status, Any]) -> Int[Array, 
 
 
 @partial(jax.jit, static_argnums=0)
-def start(optimizer: Optimizer, problem: Problem, theta: Float[Array, "K P"]) -> Progress:
-    return _strongly_typed(optimizer.init(problem, theta))
+def start(optimizer: Optimizer, objective: Objective, theta: Float[Array, "K P"]) -> Progress:
+    return _strongly_typed(optimizer.init(objective, theta))
 
 
 @partial(jax.jit, static_argnums=0)
-def restart(optimizer: Optimizer, problem: Problem, state: Progress) -> Progress:
-    return _strongly_typed(optimizer.resume(problem, state))
+def restart(optimizer: Optimizer, objective: Objective, state: Progress) -> Progress:
+    return _strongly_typed(optimizer.resume(objective, state))
 
 
 def _strongly_typed(state: Progress) -> Progress:
@@ -112,9 +112,9 @@ def _strongly_typed(state: Progress) -> Progress:
 
 @partial(jax.jit, static_argnums=0)
 def advance(
-    optimizer: Optimizer, problem: Problem, state: Progress, iterations: Int[Array, ""]
+    optimizer: Optimizer, objective: Objective, state: Progress, iterations: Int[Array, ""]
 ) -> tuple[Progress, Int[Array, ""]]:
-    """Up to so many steps, fewer if the status changes; also how many were done."""
+    """Up to `iterations` steps, fewer if the status changes; also how many were done."""
 
     def going_on(carry: tuple[Progress, Int[Array, ""]]) -> Array:
         state, done = carry
@@ -122,6 +122,6 @@ def advance(
 
     def once(carry: tuple[Progress, Int[Array, ""]]) -> tuple[Progress, Int[Array, ""]]:
         state, done = carry
-        return _strongly_typed(optimizer.step(problem, state)), done + 1
+        return _strongly_typed(optimizer.step(objective, state)), done + 1
 
     return jax.lax.while_loop(going_on, once, (state, jnp.zeros_like(iterations)))

@@ -20,10 +20,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from ..loss import NormalEquations, curvature, edges, normal_equations, value
-from ..problem import Problem
+from ..normal_equations import NormalEquations
+from ..objective import Objective
 from .base import Optimizer, Progress, Status, status_of, unevaluated
-from .blocks import factorise
 
 
 class Trial(eqx.Module):
@@ -50,13 +49,13 @@ class GaussNewton(Optimizer):
     name = "gauss-newton"
     chunk = 10
 
-    def init(self, problem: Problem, theta: Float[Array, "K P"]) -> Progress:
+    def init(self, objective: Objective, theta: Float[Array, "K P"]) -> Progress:
         return unevaluated(theta, (jnp.asarray(self.damping, theta.dtype), jnp.asarray(2.0, theta.dtype)))
 
-    def step(self, problem: Problem, state: Progress) -> Progress:
-        equations = normal_equations(problem, state.theta)
+    def step(self, objective: Objective, state: Progress) -> Progress:
+        equations = objective.normal_equations(state.theta)
         mu, growth = state.inner
-        trial = self._search(problem, state.theta, equations, mu, growth)
+        trial = self._search(objective, state.theta, equations, mu, growth)
         largest_gradient = 2 * jnp.max(jnp.abs(equations.gradient))
         relative_step = jnp.linalg.norm(trial.step) / (jnp.linalg.norm(state.theta) + 1e-30)
         status = status_of(
@@ -71,25 +70,23 @@ class GaussNewton(Optimizer):
 
     def _search(
         self,
-        problem: Problem,
+        objective: Objective,
         theta: Float[Array, "K P"],
         equations: NormalEquations,
         mu: Float[Array, ""],
         growth: Float[Array, ""],
     ) -> Trial:
         """Trials with growing damping until the loss falls."""
-        graph = edges(problem)
-        scale = jnp.stack([jnp.diagonal(block) for block in equations.diagonal])
-        scale = jnp.maximum(scale, self.smallest_diagonal * jnp.max(scale))
+        scale = jnp.maximum(equations.scale, self.smallest_diagonal * jnp.max(equations.scale))
 
         def attempt(last: Trial) -> Trial:
             damping = last.mu * scale
-            solve = factorise(equations.diagonal, equations.coupling, graph, damping)
+            solve = equations.factorise(damping)
             step = solve(-equations.gradient)
-            bend = solve(-curvature(problem, theta, step)) / 2
+            bend = solve(-objective.curvature(theta, step)) / 2
             tame = jnp.sum(scale * bend**2) <= self.largest_bend**2 * jnp.sum(scale * step**2)
             bent = theta + step + bend
-            loss = value(problem, bent)
+            loss = objective.value(bent)
             # What the linear model promises: |r|^2 - |r + J delta|^2 = delta . (2 mu D delta + J^T J delta) ...
             # ... = delta . (mu D delta - J^T r), because (J^T J + mu D) delta = -J^T r.
             predicted = jnp.sum(step * (damping * step - equations.gradient))

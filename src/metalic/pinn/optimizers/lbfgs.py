@@ -7,6 +7,7 @@ step or the change of the loss.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import jax
@@ -14,8 +15,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float
 
-from ..loss import value, value_and_gradient
-from ..problem import Problem
+from ..objective import Objective
 from .base import Optimizer, Progress, Status, status_of
 
 
@@ -34,21 +34,20 @@ class LBFGS(Optimizer):
         search = optax.scale_by_zoom_linesearch(self.line_search_steps, initial_guess_strategy="one")
         return optax.lbfgs(memory_size=self.history, linesearch=search)
 
-    def init(self, problem: Problem, theta: Float[Array, "K P"]) -> Progress:
-        loss, gradient = value_and_gradient(problem, theta)
+    def init(self, objective: Objective, theta: Float[Array, "K P"]) -> Progress:
+        loss, gradient = objective.value_and_gradient(theta)
         small = jnp.max(jnp.abs(gradient)) <= self.gradient_tolerance
         inner = (self._transform.init(theta), gradient)
         return Progress(theta, loss, status_of(loss, (Status.GRADIENT, small)), inner)
 
-    def resume(self, problem: Problem, state: Progress) -> Progress:
-        """The history belongs to the old points: begin anew."""
-        return self.init(problem, state.theta)
+    def resume(self, objective: Objective, state: Progress) -> Progress:
+        """The history belongs to the old points: start again."""
+        return self.init(objective, state.theta)
 
-    def step(self, problem: Problem, state: Progress) -> Progress:
-        objective = _objective(problem)
+    def step(self, objective: Objective, state: Progress) -> Progress:
         inner, gradient = state.inner
         updates, inner = self._transform.update(
-            gradient, inner, state.theta, value=state.loss, grad=gradient, value_fn=objective
+            gradient, inner, state.theta, value=state.loss, grad=gradient, value_fn=_differentiable(objective)
         )
         theta = optax.apply_updates(state.theta, updates)
         loss, gradient = optax.tree.get(inner, "value"), optax.tree.get(inner, "grad")
@@ -62,15 +61,15 @@ class LBFGS(Optimizer):
         return Progress(theta, loss, status, (inner, gradient))
 
 
-def _objective(problem: Problem):
-    """The loss as a function whose derivative is `value_and_gradient`'s."""
+def _differentiable(objective: Objective) -> Callable[[Float[Array, "K P"]], Float[Array, ""]]:
+    """The objective as a function whose derivative is that of `value_and_gradient`."""
 
     @jax.custom_vjp
-    def objective(theta: Float[Array, "K P"]) -> Float[Array, ""]:
-        return value(problem, theta)
+    def value(theta: Float[Array, "K P"]) -> Float[Array, ""]:
+        return objective.value(theta)
 
     def backward(gradient: Float[Array, "K P"], cotangent: Float[Array, ""]) -> tuple[Float[Array, "K P"]]:
         return (gradient * cotangent,)
 
-    objective.defvjp(lambda theta: value_and_gradient(problem, theta), backward)
-    return objective
+    value.defvjp(objective.value_and_gradient, backward)
+    return value

@@ -12,20 +12,21 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from ...atomic import write_whole
-from ...bandit import UCB, Random, Sequential, Settings, Single, Thompson
-from ...errors import LedgerError, StudyError
-from ...families.registry import BUILT_IN
-from ...families.sampling import Points
-from ...pinn.optimizers import LBFGS, Adam
-from ...pinn.schedule import SCHEDULES, Phase, Schedule, find_schedule
-from ...study import Ledger, Study
-from ...study.driver import Show
-from ...study.ledger import TRIALS
-from ..figures import finished, label
-from ..offline import KIND, OfflineTest, check_methods, run_test
-from ..paper import FAMILIES
-from ..tables import Table
+from ..atomic import write_whole
+from ..bandit import UCB, Random, Sequential, Settings, Single, Thompson
+from ..errors import LedgerError, StudyError
+from ..evaluation.figures import finished_plays, label
+from ..evaluation.offline import KIND, OfflineTest, check_methods, run_test
+from ..evaluation.tables import Table
+from ..families.registry import BUILT_IN
+from ..geometry.sampling import Points
+from ..pinn.optimizers import LBFGS, Adam
+from ..pinn.schedule import SCHEDULES, Phase, Schedule, find_schedule
+from ..study import Ledger, Study
+from ..study.driver import Show
+from ..study.ledger import TRIALS
+from ..study.protocol import find_protocol
+from .paper import FAMILIES
 
 DPI = 150
 
@@ -105,8 +106,12 @@ class Workshop:
         workers: int | str | Any = 1,
         run: bool = True,
         progress: Callable[[str], Any] | None = None,
+        protocol: str | None = None,
     ):
         self.out, self.scale, self.workers, self.run, self._progress = out, scale, workers, run, progress
+        self.protocol = protocol if protocol is None else find_protocol(protocol).name
+        if schedule is None and protocol is not None and scale.name == "full":
+            schedule = find_protocol(protocol).schedule
         self.schedule = scale.schedule if schedule is None else find_schedule(schedule)
         self.families = tuple(families or scale.families)
         unknown = [name for name in self.families if name not in BUILT_IN]
@@ -138,6 +143,7 @@ class Workshop:
             path
             for path, settings in self._files()
             if settings.get(TRIALS, {}).get("kind") == kind
+            and settings.get("protocol") == self.protocol
             and settings["family"]["name"] == family
             and settings["schedule"]["name"] == wanted
             and (name is None or (label(settings) == name and _as_the_paper(settings)))
@@ -152,13 +158,14 @@ class Workshop:
         found = self._found(None, family, name)
         if not self.run or any(not path.is_relative_to(self.out) for path in found):
             return found
-        if found and _finished(found[0]) >= self.scale.plays:
+        if found and _count_finished(found[0]) >= self.scale.plays:
             return found
         path = found[0] if found else self.out / "ledgers" / f"{family}-{name.lower()}-0.db"
         path.parent.mkdir(exist_ok=True)
         bandit = bandit_named(name, self.scale.random_plays)
-        with Study(path, family, bandit, self.schedule, seed=0, solver=self.scale.solver) as study:
-            left = self.scale.plays - study.finished
+        options: dict[str, Any] = {"solver": self.scale.solver, "protocol": self.protocol}
+        with Study(path, family, bandit, self.schedule, seed=0, **options) as study:
+            left = self.scale.plays - study.finished_count
             if left > 0:
                 with self.progress(f"{family}, {name}: {left} plays") as show:
                     study.play(left, self.workers, show)
@@ -169,7 +176,7 @@ class Workshop:
         """The study with the most plays, open for reading."""
         studies = [Study(path, read_only=True) for path in self.studies(family, name)]
         try:
-            yield max(studies, key=lambda study: len(finished(study.plays)))
+            yield max(studies, key=lambda study: len(finished_plays(study.plays)))
         finally:
             for study in studies:
                 study.close()
@@ -206,7 +213,9 @@ class Workshop:
         places = " or ".join(f"'{place}'" for place in self._places)
         families = ", ".join(self.families)
         return StudyError(
-            f"no {what} in {places} ({families}; schedule '{self.schedule.name}'), and nothing may be run"
+            f"no {what} in {places} ({families}; schedule '{self.schedule.name}'"
+            + (f", protocol '{self.protocol}'" if self.protocol else "")
+            + "), and nothing may be run"
         )
 
     def trials(self, kind: str, family: str) -> tuple[Path, bool]:
@@ -260,6 +269,8 @@ class Workshop:
     def provenance(self, schedule: str) -> str:
         """Said under every table."""
         told = f"\nScale `{self.scale.name}`" + (f", schedule `{schedule}`." if schedule else ".")
+        if self.protocol and schedule:
+            told = told.removesuffix(".") + f", protocol `{self.protocol}`."
         if self.scale.name == "small" and schedule:
             told += " Tiny networks trained for seconds: the numbers mean nothing."
         if not self.run:
@@ -277,9 +288,9 @@ def _as_the_paper(settings: Mapping[str, Any]) -> bool:
     return learned_from == "error" and bandit["policy"] == policy and not bandit.get("first")
 
 
-def _finished(path: Path) -> int:
+def _count_finished(path: Path) -> int:
     with Ledger(path) as ledger:
-        return len(finished(ledger.plays()))
+        return len(finished_plays(ledger.plays()))
 
 
 def bandit_named(name: str, random_plays: int) -> Settings:

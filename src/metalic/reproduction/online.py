@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from ...study import Ledger, PlayRow
-from ..figures import accumulated, finished, online_figure
-from ..tables import Table
-from .workshop import Made, Workshop
+from ..evaluation.figures import accumulated, finished_plays, online_figure
+from ..evaluation.tables import Table
+from ..study import Ledger, PlayRow
+from .campaign import Made, Workshop
 
 POLICIES = ("UCB", "TS", "Random")
 COLUMNS = ("family", "method", "seeds", "plays", "sum", "late median", "compared", "ratio")
@@ -54,7 +54,7 @@ def _runs(paths: Sequence[Path]) -> Runs:
     for path in paths:
         with Ledger(path) as ledger:
             seed = ledger.settings()["seed"]
-            plays = finished([play for play in ledger.plays() if not play.borrowed])
+            plays = finished_plays([play for play in ledger.plays() if not play.borrowed])
         found[seed] = max(found.get(seed, []), plays, key=len)
     return found
 

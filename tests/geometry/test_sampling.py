@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 
 from metalic.errors import GeometryError
-from metalic.families import Box, Burgers, Points
-from metalic.families.geometry import Patch
-from metalic.families.sampling import SAMPLINGS, allocate, normal, sample_boxes, sample_patch, unit_points
+from metalic.families import Burgers
+from metalic.geometry import Box, Points
+from metalic.geometry.decomposition import Patch
+from metalic.geometry.sampling import SAMPLINGS, allocate, normal, sample_boxes, sample_patch, unit_points
 
 samplings = pytest.mark.parametrize("sampling", SAMPLINGS)
 measures = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=8)

@@ -11,16 +11,16 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import metalic as mt
-from metalic.bandit import Bandit, Phase, Play, Policy, Settings
+from metalic.bandit import Bandit, Played, PlayedPhase, Policy, Settings
 from metalic.conditions import Catalogue
-from metalic.errors import FamilyError, MetalicError
+from metalic.errors import ConditionError, FamilyError, MetalicError
 from metalic.families import Poisson
-from metalic.given import integer, real
 from metalic.pinn import find_schedule
 from metalic.pinn.network import Network
-from metalic.pinn.solver import split_phases
+from metalic.sets import split_phases
 from metalic.study import Reward, Study
 from metalic.study.settings import check_solver
+from metalic.validation import integer, real
 
 NUMBERS = st.one_of(
     st.integers(-3, 5),
@@ -123,8 +123,8 @@ CATALOGUE, POISSON = Catalogue(Poisson()), Poisson()
 def test_sets_of_conditions(conditions: Any) -> None:
     found = works_or_tells(CATALOGUE.parse, conditions)
     if found is not None:
-        assert CATALOGUE.parse(CATALOGUE.index(found)) == found
-        assert CATALOGUE.parse(CATALOGUE.vector(found)) == found
+        for notation in (found.index, found.bits, found.names, str(found), found):
+            assert CATALOGUE.parse(notation) == found
     works_or_tells(split_phases, conditions)
 
 
@@ -149,20 +149,20 @@ def test_bandits(a: Any, b: Any, c: Any) -> None:
     works_or_tells(Settings.from_dict, {"name": "single", "policy": a})
     works_or_tells(Settings.from_dict, a)
     works_or_tells(Bandit, settings=mt.Single(), conditions=a, low=b, high=c)
-    works_or_tells(Bandit, settings=a, conditions=2, low=(0.0,), high=(1.0,), phases=b)
+    works_or_tells(Bandit, settings=a, conditions=("u", "c"), low=(0.0,), high=(1.0,), phases=b)
 
 
 @many
 @given(JUNK, JUNK, JUNK, JUNK)
 def test_decisions(a: Any, b: Any, c: Any, d: Any) -> None:
-    bandit = Bandit(settings=mt.Single(policy=mt.Random()), conditions=2, low=(0.0,), high=(1.0,))
+    bandit = Bandit(settings=mt.Single(policy=mt.Random()), conditions=("u", "c"), low=(0.0,), high=(1.0,))
     learned = bandit.learn([])
     works_or_tells(learned.decide, a, play=1, key=0)
     works_or_tells(learned.decide, (0.5,), play=a, key=b)
     works_or_tells(learned.decide, (0.5,), play=1, key=0, phase=c)
-    works_or_tells(bandit.learn, [Play(a, (Phase(b, c, d),))])
-    works_or_tells(bandit.learn, [Play((0.5,), (Phase((0, 1), c, d),))])
-    works_or_tells(bandit.learn, [Play((0.5,), (Phase(b, 1.0),))])
+    works_or_tells(bandit.learn, [Played(a, (PlayedPhase(b, c, d),))])
+    works_or_tells(bandit.learn, [Played((0.5,), (PlayedPhase((0, 1), c, d),))])
+    works_or_tells(bandit.learn, [Played((0.5,), (PlayedPhase(b, 1.0),))])
     works_or_tells(bandit.learn, a)
 
 
@@ -270,12 +270,15 @@ def test_numpy_numbers_are_numbers(tmp_path: Path) -> None:
 
 
 def test_sets_per_phase_in_any_order() -> None:
-    assert split_phases(["u", []]) == ["u", []]
-    assert split_phases([[], "u"]) == [[], "u"]
+    assert split_phases([["u"], []]) == [["u"], []]
     assert split_phases(["u", "c"]) is None
     assert split_phases([1, 0, 1]) is None
     assert split_phases([np.bool_(1), np.bool_(0)]) is None
-    assert split_phases(["u,c", "u"]) == ["u,c", "u"]
+    assert split_phases("u,c;u") == ["u,c", "u"]
+    for ambiguous in (["u", []], [[], "u"], ["u,c", "u"], ["u,c"], ["u;c"]):
+        assert split_phases(ambiguous) is None
+        with pytest.raises(ConditionError, match="is ambiguous"):
+            CATALOGUE.parse(ambiguous)
 
 
 def test_a_family_that_needs_arguments() -> None:

@@ -21,12 +21,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import StudyError
+from ..errors import StudyError
+from .campaign import SCALES, Made, Workshop
 from .offline import analysis, offline, pointwise
 from .online import online
 from .preliminary import combinations, sampling
 from .regret import regret
-from .workshop import SCALES, Made, Workshop
 
 ITEMS: dict[str, Callable[[Workshop], Made]] = {
     "online": online,
@@ -49,14 +49,15 @@ def reproduce(
     schedule: Any = None,
     workers: int | str | Any = 1,
     run: bool = True,
+    protocol: str | None = None,
     progress: Callable[[str], Any] | None = None,
 ) -> Made:
     """Make one item in the directory `out`. `ledgers`: a directory of ledgers and offline tests to read; `families`:
-    only these; `schedule`: another than the scale's; `run=False`: only from what there is; `progress(text)` gives a
-    `progress` for each run."""
+    only these; `schedule`: another than the scale's; `run=False`: only from what there is; `protocol`: the settings of
+    published experiments ('authors'); `progress(text)` gives a `progress` for each run."""
     if item not in ITEMS:
         raise StudyError(f"nothing to reproduce is called '{item}': choose one of {', '.join(ITEMS)}")
     if scale not in SCALES:
         raise StudyError(f"no scale '{scale}': allowed are {', '.join(SCALES)}")
-    shop = Workshop(Path(out), SCALES[scale], ledgers, families, schedule, workers, run, progress)
+    shop = Workshop(Path(out), SCALES[scale], ledgers, families, schedule, workers, run, progress, protocol)
     return ITEMS[item](shop)

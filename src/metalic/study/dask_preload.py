@@ -1,4 +1,4 @@
-"""Set-up of a Dask worker process before JAX starts in it: `dask worker ... --preload metalic.study.preload`.
+"""Set-up of a Dask worker process before JAX starts in it: `dask worker ... --preload metalic.study.dask_preload`.
 
 The worker is pinned to one core (workers of a local cluster to one each) and keeps compiled programs on disk. Ctrl-C
 in a terminal reaches every process of the group; it is the driver's business, which lets plays in flight finish.

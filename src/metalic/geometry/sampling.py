@@ -16,8 +16,8 @@ from jaxtyping import Float
 from scipy.stats import qmc
 
 from ..errors import GeometryError
-from ..given import integer
-from .geometry import Box, Patch
+from ..validation import integer
+from .decomposition import Box, Patch
 
 Sampling = Literal["random", "grid", "latin", "sobol", "poisson"]
 SAMPLINGS: tuple[str, ...] = get_args(Sampling)

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from ..bandit import Learned
 from ..conditions import Catalogue
 from ..study import Study
-from .figures import NORMAL_95, finished, set_name
+from .figures import NORMAL_95, finished_plays, set_name
 from .rules import Piece, expected_rewards, grid, intervals
 
 CONTEXTS = 25  # parameters over which effects are averaged
@@ -41,10 +41,10 @@ def learned_rules(learned: Learned, boxes: Mapping[str, tuple[float, float]]) ->
 
 def how_it_went(study: Study) -> str:
     """The errors of random plays and of chosen ones."""
-    plays = [(play, play.error) for play in finished(study.plays) if play.taught and play.error is not None]
+    plays = [(play, play.error) for play in finished_plays(study.plays) if play.taught and play.error is not None]
     random = [error for play, error in plays if study.was_random(play)]
     chosen = [error for play, error in plays if play.phases[0].mean is not None]
-    text = f"{len(finished(study.plays))} plays of {study.family.name}"
+    text = f"{len(finished_plays(study.plays))} plays of {study.family.name}"
     if random:
         text += f"; the median error of {len(random)} plays with random sets was {np.median(random):.1e}"
     if chosen:
@@ -57,14 +57,14 @@ def phases_sentence(study: Study) -> str:
     phases = [f"{phase.iterations} iterations of {phase.optimizer.name}" for phase in study.settings.schedule.phases]
     if len(phases) == 1:
         return f"A play is {phases[0]}."
-    if study.settings.player.decisions == 1:
+    if study.settings.bandit.decisions == 1:
         return f"A play is {', then '.join(phases)}, with one set throughout."
     return "A play has a set for each phase: " + "; ".join(f"{i}. {one}" for i, one in enumerate(phases, 1)) + "."
 
 
 def rule_sentence(pieces: Sequence[Piece], catalogue: Catalogue, parameters: Sequence[str]) -> str:
     """'For s < 4 use {u, c}; for s from 4 to 31 use {c}; above it {uavg, c}.'"""
-    sets = ["{" + set_name(catalogue.parse(piece.arm)) + "}" for piece in pieces]
+    sets = ["{" + set_name(catalogue.parse(piece.arm).names) + "}" for piece in pieces]
     if len(pieces) == 1:
         return f"Use {sets[0]} for every {' and '.join(parameters) or 'PDE'}."
     (name,) = parameters

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ...errors import FileError
-from ...pinn import Solution
-from ...pinn.figures import comparison_figure, error_on_plane
-from ...study import Ledger, PlayRow
-from ..baselines import METHODS, PAPER
-from ..figures import chosen_share, errors_figure, frequency_figure, methods_figure, sets_figure
-from ..offline import OfflineTest, Planner, measure, planner, statistics
-from ..paper import OFFLINE, POINTWISE
-from ..paper import PDES as PAPER_PDES
-from ..tables import Table
-from .workshop import Made, Workshop
+from ..errors import FileError
+from ..evaluation.baselines import METHODS, PAPER
+from ..evaluation.figures import chosen_share, errors_figure, frequency_figure, methods_figure, sets_figure
+from ..evaluation.offline import OfflineTest, Planner, measure, planner, statistics
+from ..evaluation.tables import Table
+from ..pinn import Solution
+from ..pinn.figures import comparison_figure, error_on_plane
+from ..study import Ledger, PlayRow
+from .campaign import Made, Workshop
+from .paper import OFFLINE, POINTWISE
+from .paper import PDES as PAPER_PDES
 
 BANDITS = ("Single-TS", "Single-UCB", "Seq-TS", "Seq-UCB")
 BEST = "Seq-UCB"
@@ -186,6 +186,6 @@ def _solution(shop: Workshop, plan: Planner, name: str, method: str, parameters:
     except FileError:
         if not shop.run:
             return None
-        solution, _ = task.solve()
+        solution = task.solve()
         solution.save(path)
         return solution

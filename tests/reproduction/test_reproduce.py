@@ -12,9 +12,8 @@ import pytest
 
 import metalic as mt
 from metalic.errors import StudyError
-from metalic.evaluation import paper
-from metalic.evaluation.reproduction import ITEMS, reproduce
-from metalic.evaluation.reproduction.workshop import SCALES, bandit_named
+from metalic.reproduction import ITEMS, paper, reproduce
+from metalic.reproduction.campaign import SCALES, bandit_named
 from metalic.study import Ledger, Study
 
 PLAYS = SCALES["small"].plays

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metalic.errors import GeometryError
-from metalic.families import Box, Burgers, Decomposition, split
+from metalic.families import Burgers
+from metalic.geometry import Box, Decomposition, split
 
 SQUARE = Box(x=(0, 1), y=(0, 1))
 

@@ -6,7 +6,7 @@ both. 500 Adam epochs, then up to 20 000 iterations of L-BFGS.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ...bandit import Random, Single
-from ...families.registry import find_family
-from ...families.sampling import Points
-from ...study.ledger import TRIALS
-from ...study.play import Task
-from ...study.settings import StudySettings, new_settings
-from ..baselines import METHODS, FixedSet, Method, make_task
-from ..figures import PALETTE, style
-from ..offline import measure, statistics
-from ..paper import COMBINATIONS, SAMPLING
-from ..tables import Table, text
-from ..trials import Trials
-from .workshop import Made, Workshop
+from ..bandit import Random, Single
+from ..evaluation.baselines import METHODS, FixedSet, Method, make_task
+from ..evaluation.figures import PALETTE, style
+from ..evaluation.offline import measure, statistics
+from ..evaluation.tables import Table, text
+from ..evaluation.trials import Trials
+from ..families.registry import find_family
+from ..geometry.sampling import Points
+from ..study.ledger import TRIALS
+from ..study.play import Task
+from ..study.settings import StudySettings, new_settings
+from .campaign import Made, Workshop
+from .paper import COMBINATIONS, SAMPLING
 
 FAMILY = "poisson-unit"
 STRIDE = 1000  # trial number = cell * STRIDE + run
@@ -48,7 +48,11 @@ class Cell:
             family = find_family(FAMILY)
             points = solver.get("points", family.points)
             solver["points"] = Points(points.collocation // len(family.decomposition), points.boundary)
-        return new_settings(FAMILY, Single(policy=Random()), shop.scale.preliminary, None, 0, solver)
+        return _settings(shop, solver)
+
+
+def _settings(shop: Workshop, solver: Mapping[str, Any]) -> StudySettings:
+    return new_settings(FAMILY, Single(policy=Random()), shop.scale.preliminary, None, 0, solver, shop.protocol)
 
 
 def _model(name: str) -> Method:
@@ -96,7 +100,7 @@ def _run(shop: Workshop, kind: str, cells: list[Cell]) -> list[np.ndarray]:
         for run in range(shop.scale.runs)
         for place, cell in enumerate(cells, start=1)
     }
-    settings = new_settings(FAMILY, Single(policy=Random()), shop.scale.preliminary, None, 0, shop.scale.solver)
+    settings = _settings(shop, shop.scale.solver)
     path, own = shop.trials(kind, FAMILY)
     with Trials(path, settings.to_dict() | {TRIALS: {"kind": kind}} if own else None) as trials:
         if own:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...bandit.regret import regret_curves, regret_figure
-from ..figures import style
-from ..tables import Table
-from .workshop import Made, Workshop
+from ..bandit.regret import regret_curves, regret_figure
+from ..evaluation.figures import style
+from ..evaluation.tables import Table
+from .campaign import Made, Workshop
 
 
 def regret(shop: Workshop) -> Made:

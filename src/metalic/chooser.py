@@ -1,0 +1,39 @@
+"""Who picks the set of each phase: the interface, and the chooser whose sets are fixed beforehand.
+
+The other two choosers, by a bandit and by what a study has learned, are in `metalic.bandit.choosers`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import final
+
+from .sets import Decision
+
+
+class Chooser(ABC):
+    """Picks the sets of one play. A chooser can be pickled, also after `begin`."""
+
+    def begin(self, parameters: Mapping[str, float]) -> None:  # noqa: B027
+        """Prepare for a play. Called once, where the play is set up, with the parameters of its PDE.
+
+        What holds for the whole play is chosen here. That is nothing but sets so far; choices that change the family,
+        such as where to cut the domain, will be returned from here.
+        """
+
+    @abstractmethod
+    def choose(self, phase: int, loss: float | None) -> Decision:
+        """The decision for a phase (0 is the first), given the training loss before it (None in the first)."""
+
+
+@final
+@dataclass(frozen=True)
+class FixedChooser(Chooser):
+    """Decisions known beforehand, one per phase; the last holds for all phases after it."""
+
+    decisions: tuple[Decision, ...]
+
+    def choose(self, phase: int, loss: float | None) -> Decision:
+        return self.decisions[min(phase, len(self.decisions) - 1)]

@@ -1,0 +1,16 @@
+"""How neighbours are stitched: interface conditions, their laws for one point, and the catalogue of a family."""
+
+from .catalogue import Catalogue, cpinn_set, default_conditions, textbook_sets, xpinn_set
+from .laws import Condition
+from .side import Side, touched
+
+__all__ = [
+    "Catalogue",
+    "Condition",
+    "Side",
+    "cpinn_set",
+    "default_conditions",
+    "textbook_sets",
+    "touched",
+    "xpinn_set",
+]

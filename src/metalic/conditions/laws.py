@@ -1,0 +1,106 @@
+"""How neighbours are stitched: the catalogue of interface conditions, and sets of them.
+
+A condition is one law for one point of an interface, seen from side `a` with the other side `b` and the normal `n`
+from a to b. Its loss term is the mean of squares over the interface points, summed over ordered pairs of neighbours:
+
+    u      solution continuity            u - u'
+    uavg   average solution continuity    u - (u + u')/2
+    r      residual                       r ; r'                          r = F[u] - h
+    rc     residual continuity            r - r'
+    gr     gradient-enhanced residual     dr/dz ; dr'/dz                  for every coordinate z
+    c      flux continuity                (phi(u) - phi(u')) . n          if the family has a flux
+    z      first derivative continuity    u_z - u'_z                      one condition per coordinate z
+    zz     second derivative continuity   u_zz - u'_zz                    one condition per coordinate z
+
+`uavg` is `u` with a quarter of its weight: the two differ in weight, not in what they ask for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..families.fields import components_of
+from .side import Side
+
+
+class Condition:
+    """Base class. A condition of your own sets `name` and defines `law(a, b, n)` for one point.
+
+    `symmetric`: swapping the sides changes no more than signs, so that one evaluation serves both ordered pairs.
+    """
+
+    name: str = ""
+    description: str = ""
+    formula: str = ""
+    symmetric: bool = False
+
+    def law(self, a: Side, b: Side, n: Any) -> Any:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<condition {self.name}: {self.description}>"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.name))
+
+
+class SolutionContinuity(Condition):
+    name, description, formula, symmetric = "u", "solution continuity", "u - u'", True
+
+    def law(self, a: Side, b: Side, n: Any) -> Any:
+        return tuple(f.value - g.value for f, g in zip(components_of(a.u), components_of(b.u)))
+
+
+class AverageContinuity(Condition):
+    name, description, formula, symmetric = "uavg", "average solution continuity", "u - (u + u')/2", True
+
+    def law(self, a: Side, b: Side, n: Any) -> Any:
+        pairs = zip(components_of(a.u), components_of(b.u))
+        return tuple(f.value - (f.value + g.value) / 2 for f, g in pairs)
+
+
+class Residual(Condition):
+    name, description, formula, symmetric = "r", "residual", "r ; r'", True
+
+    def law(self, a: Side, b: Side, n: Any) -> Any:
+        return a.residual(), b.residual()
+
+
+class ResidualContinuity(Condition):
+    name, description, formula, symmetric = "rc", "residual continuity", "r - r'", True
+
+    def law(self, a: Side, b: Side, n: Any) -> Any:
+        return a.residual() - b.residual()
+
+
+class ResidualGradient(Condition):
+    name, description, formula, symmetric = "gr", "gradient-enhanced residual", "dr/dz ; dr'/dz for every z", True
+
+    def law(self, a: Side, b: Side, n: Any) -> Any:
+        return a.residual_gradient(), b.residual_gradient()
+
+
+class FluxContinuity(Condition):
+    name, description, formula, symmetric = "c", "flux continuity", "(phi(u) - phi(u')) . n", True
+
+    def law(self, a: Side, b: Side, n: Any) -> Any:
+        return (a.flux() - b.flux()) @ n
+
+
+class DerivativeContinuity(Condition):
+    """`x`, `t`... for order 1, `xx`, `tt`... for order 2."""
+
+    symmetric = True
+
+    def __init__(self, coordinate: str, order: int):
+        self.coordinate, self.order = coordinate, order
+        self.name = coordinate * order
+        self.description = f"{'first' if order == 1 else 'second'} derivative continuity in {coordinate}"
+        self.formula = f"u_{self.name} - u'_{self.name}"
+
+    def law(self, a: Side, b: Side, n: Any) -> Any:
+        along = (self.coordinate,) * self.order
+        return tuple(f.d(*along) - g.d(*along) for f, g in zip(components_of(a.u), components_of(b.u)))

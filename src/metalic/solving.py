@@ -1,0 +1,128 @@
+"""`metalic.solve`: reads what a user writes, finds who picks the sets, and hands both to the solver of `pinn`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import jax
+
+from .chooser import Chooser, FixedChooser
+from .conditions import Catalogue, default_conditions
+from .errors import ScheduleError
+from .families.base import Family
+from .families.registry import find_family
+from .geometry.sampling import Points
+from .pinn.problem import LAMBDA_BOUNDARY, LAMBDA_INTERFACE, Problem
+from .pinn.schedule import Phase, Schedule, find_schedule
+from .pinn.solution import Solution
+from .pinn.solver import Report, train
+from .sets import Decision, split_phases
+
+
+def solve(
+    family: str | Family | type[Family],
+    conditions: Any = None,
+    schedule: str | Schedule | Sequence[Phase] = "fast",
+    *,
+    seed: int = 0,
+    precision: str = "float64",
+    sampling: str | None = None,
+    scaling: str | None = None,
+    hidden: Sequence[int] = (20, 20),
+    points: Points | None = None,
+    lambda_boundary: float = LAMBDA_BOUNDARY,
+    lambda_interface: float | Mapping[str, float] = LAMBDA_INTERFACE,
+    extrapolate: bool = False,
+    progress: Callable[[Report], None] | None = None,
+    at_phase_end: Callable[[Problem, jax.Array], float] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    **by_name: Any,
+) -> Solution:
+    """Solve a member of a family with sets of interface conditions.
+
+    Args:
+        family: A family, its class, its name, or 'file.py:Name'.
+        conditions: One set for all phases: a text 'u,c', a flat list of names, an index, a 0/1 vector, 'all' or
+            'none'. One set per phase: a text 'u,c;u', or a list of sets that are lists themselves. A `Recommendation`,
+            or another `Chooser`, picks the set of each phase; so does a function of the phase's number and the loss
+            before it. None takes the default of the family. A set in a `Phase` goes before all of these.
+        schedule: The name of a schedule, a `Schedule` or a list of phases.
+        seed: Decides the points and the weights at the start.
+        precision: 'float64' or 'float32'.
+        sampling: How points are drawn; by default as the schedule says.
+        scaling: How inputs are scaled; by default as the schedule says.
+        hidden: The widths of the hidden layers.
+        points: The numbers of points; by default those of the family.
+        lambda_boundary: The weight of the boundary terms.
+        lambda_interface: The weight of the interface terms: one number, or weights by condition such as {"uavg": 10};
+            a condition that is not named keeps the default.
+        extrapolate: Allow parameters outside their boxes.
+        progress: Called with a `Report` when a phase begins and after every chunk of iterations.
+        at_phase_end: Called with the problem and the networks at the end of each phase; what it returns is kept as
+            the `score` of the phase.
+        parameters: The parameters of the member; they can also be given by name, as `s=5`.
+        **by_name: Parameters by name.
+
+    Returns:
+        The solution, with its history.
+
+    Raises:
+        MetalicError: An argument makes no sense. A notation that could be one set or several, such as ['u,c'], is
+            refused with a ConditionError.
+
+    Example:
+        >>> solution = solve("poisson", "u,c", schedule="quick", s=5)
+        >>> solution.error < 0.5
+        True
+    """
+    found, plan = find_family(family), find_schedule(schedule)
+    values = found.check_parameters({**(parameters or {}), **by_name}, extrapolate)
+    chooser = find_chooser(conditions, found, plan)
+    chooser.begin(values)
+    return train(
+        found,
+        chooser,
+        plan,
+        values,
+        seed=seed,
+        precision=precision,
+        sampling=sampling,
+        scaling=scaling,
+        hidden=hidden,
+        points=points,
+        lambda_boundary=lambda_boundary,
+        lambda_interface=lambda_interface,
+        extrapolate=extrapolate,
+        progress=progress,
+        at_phase_end=at_phase_end,
+    )
+
+
+def find_chooser(conditions: Any, family: Family, schedule: Schedule) -> Chooser:
+    """Who picks the sets, from any notation of `solve`; sets that are fixed are checked now."""
+    chooser = getattr(conditions, "chooser", conditions)  # a recommendation has one
+    if isinstance(chooser, Chooser):
+        return chooser
+    catalogue, count = Catalogue(family), len(schedule.phases)
+    if callable(conditions):
+        return _FunctionChooser(conditions, catalogue)
+    sets = split_phases(conditions)
+    if sets is not None and len(sets) != count:
+        raise ScheduleError(f"{len(sets)} sets of conditions for the {count} phases of '{schedule.name}'")
+    if sets is None:
+        sets = [default_conditions(family) if conditions is None else conditions]
+    return FixedChooser(tuple(Decision(catalogue.parse(one)) for one in sets))
+
+
+@final
+@dataclass(frozen=True)
+class _FunctionChooser(Chooser):
+    """A function that a user wrote."""
+
+    function: Callable[[int, float | None], Any]
+    catalogue: Catalogue
+
+    def choose(self, phase: int, loss: float | None) -> Decision:
+        return Decision(self.catalogue.parse(self.function(phase, loss)))
