@@ -92,7 +92,7 @@ def play(stage: Stage, out: Path) -> None:
         return
     path = ledger(stage, out)
     with Study(path, stage.family, bandit_named(stage.method, 5), seed=0, protocol=PROTOCOL) as study:
-        left = stage.count - study.finished
+        left = stage.count - study.finished_count
         if left > 0:
             study.play(left, progress=_tell)
     shutil.copyfile(path, snapshot(stage, out, stage.count))
