@@ -118,11 +118,12 @@ def _tell(progress: Any) -> None:
 def settings(family: str) -> dict[str, tuple[Any, Mapping[str, Any]]]:
     """Family and solver options of the protocol, of the printed paper, and of the protocol with one factor as the
     paper has it."""
+    from metalic.pinn.options import SolverOptions
     from metalic.study.protocol import AUTHORS
 
     printed = mt.find_family(family)
     theirs = AUTHORS.family(printed)
-    solver = AUTHORS.solver(theirs, None)
+    solver = AUTHORS.options(theirs, SolverOptions()).to_dict()
     found: dict[str, tuple[Any, Mapping[str, Any]]] = {"authors": (theirs, solver), "paper": (printed, {})}
     found["without their data"] = (printed, solver)
     found["without their weights"] = (theirs, {"scaling": solver["scaling"]})

@@ -62,7 +62,7 @@ def compilations():
 def poisson_step():
     """The program of Adam's steps on Poisson, as text."""
     family = mt.find_family("poisson")
-    system = System(family, Network(2, 1))
+    system = System(family, Network(2, 1, (20, 20)))
     problem = Problem(
         *Sampler(family, family.points, "random").draw(0),
         *scale(family, "subdomain"),

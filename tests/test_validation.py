@@ -17,9 +17,9 @@ from metalic.errors import ConditionError, FamilyError, MetalicError
 from metalic.families import Poisson
 from metalic.pinn import find_schedule
 from metalic.pinn.network import Network
+from metalic.pinn.options import SolverOptions
 from metalic.sets import split_phases
 from metalic.study import Reward, Study
-from metalic.study.settings import check_solver
 from metalic.validation import integer, real
 
 NUMBERS = st.one_of(
@@ -171,9 +171,9 @@ def test_decisions(a: Any, b: Any, c: Any, d: Any) -> None:
 def test_rewards_and_solver_options(a: Any, b: Any) -> None:
     works_or_tells(Reward, a, b)
     works_or_tells(Reward.find, a, POISSON)
-    works_or_tells(check_solver, a)
-    for option in ("hidden", "points", "precision", "speed"):
-        works_or_tells(check_solver, {option: a})
+    works_or_tells(SolverOptions.of, a)
+    for option in (*SolverOptions.__dataclass_fields__, "speed"):
+        works_or_tells(SolverOptions.of, {option: a})
 
 
 @settings(many, max_examples=30)

@@ -14,7 +14,8 @@ from .errors import ScheduleError
 from .families.base import Family
 from .families.registry import find_family
 from .geometry.sampling import Points
-from .pinn.problem import LAMBDA_BOUNDARY, LAMBDA_INTERFACE, Problem
+from .pinn.options import SolverOptions
+from .pinn.problem import Problem
 from .pinn.schedule import Phase, Schedule, find_schedule
 from .pinn.solution import Solution
 from .pinn.solver import Report, train
@@ -27,13 +28,13 @@ def solve(
     schedule: str | Schedule | Sequence[Phase] = "fast",
     *,
     seed: int = 0,
-    precision: str = "float64",
+    hidden: Sequence[int] | None = None,
+    points: Points | None = None,
+    precision: str | None = None,
     sampling: str | None = None,
     scaling: str | None = None,
-    hidden: Sequence[int] = (20, 20),
-    points: Points | None = None,
-    lambda_boundary: float = LAMBDA_BOUNDARY,
-    lambda_interface: float | Mapping[str, float] = LAMBDA_INTERFACE,
+    lambda_boundary: float | None = None,
+    lambda_interface: float | Mapping[str, float] | None = None,
     extrapolate: bool = False,
     progress: Callable[[Report], None] | None = None,
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None,
@@ -50,11 +51,12 @@ def solve(
             before it. None takes the default of the family. A set in a `Phase` goes before all of these.
         schedule: The name of a schedule, a `Schedule` or a list of phases.
         seed: Decides the points and the weights at the start.
+        hidden: The widths of the hidden layers. This and the next six options are decided by the family if they are
+            None, else by the schedule, else by the package: (20, 20), 'float64' and weights of 20 and 5.
+        points: The numbers of points.
         precision: 'float64' or 'float32'.
-        sampling: How points are drawn; by default as the schedule says.
-        scaling: How inputs are scaled; by default as the schedule says.
-        hidden: The widths of the hidden layers.
-        points: The numbers of points; by default those of the family.
+        sampling: How points are drawn: 'random', 'grid', 'latin', 'sobol' or 'poisson'.
+        scaling: How inputs are scaled: 'subdomain', 'domain' or 'none'.
         lambda_boundary: The weight of the boundary terms.
         lambda_interface: The weight of the interface terms: one number, or weights by condition such as {"uavg": 10};
             a condition that is not named keeps the default.
@@ -81,19 +83,14 @@ def solve(
     values = found.check_parameters({**(parameters or {}), **by_name}, extrapolate)
     chooser = find_chooser(conditions, found, plan)
     chooser.begin(values)
+    options = SolverOptions(hidden, points, precision, sampling, scaling, lambda_boundary, lambda_interface)
     return train(
         found,
         chooser,
         plan,
         values,
+        options,
         seed=seed,
-        precision=precision,
-        sampling=sampling,
-        scaling=scaling,
-        hidden=hidden,
-        points=points,
-        lambda_boundary=lambda_boundary,
-        lambda_interface=lambda_interface,
         extrapolate=extrapolate,
         progress=progress,
         at_phase_end=at_phase_end,

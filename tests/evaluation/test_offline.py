@@ -12,6 +12,7 @@ import metalic as mt
 from metalic.errors import StudyError
 from metalic.evaluation.baselines import METHODS, union
 from metalic.evaluation.offline import ORACLE, STRIDE, OfflineTest, compare, planner, run_test, statistics
+from metalic.pinn.options import SolverOptions
 from metalic.study import Study
 from metalic.study.driver import StudyProgress
 
@@ -29,15 +30,15 @@ def test_single_domain_methods(study: Study) -> None:
     hidden = {}
     for name in ("pinn-sub", "pinn-merge-h", "pinn-merge-v"):
         task = plan.at(METHODS[name], {"a": 1.0}, seed=5)
-        hidden[name] = task.solver["hidden"]
+        hidden[name] = task.options.hidden
         assert len(task.family.decomposition) == 1
         assert (task.family.points.collocation, task.family.points.boundary) == (32, 16)
         assert task.chooser.choose(0, None).conditions.bits == (0, 0, 0)
     assert hidden == {"pinn-sub": (3,), "pinn-merge-h": (6,), "pinn-merge-v": (3, 3)}
-    given = replace(study.settings, solver={"points": mt.Points(10, 6, 4)})
+    given = replace(study.settings, options=SolverOptions(points=mt.Points(10, 6, 4)))
     setup = METHODS["pinn-sub"].setup(given, None)
-    assert setup.solver["points"] == union(mt.Points(10, 6, 4), 2) == mt.Points(20, 12, 4)
-    assert setup.solver["hidden"] == (20, 20)
+    assert setup.options.points == union(mt.Points(10, 6, 4), 2) == mt.Points(20, 12, 4)
+    assert setup.options.hidden == (20, 20)
 
 
 def test_sets_of_the_methods(study: Study) -> None:

@@ -125,7 +125,7 @@ def test_numpy_evaluation_is_the_value_channel_and_the_plain_network(d, m, hidde
 
 
 def test_sizes():
-    assert Network(2, 1).size == 2 * 20 + 20 + 20 * 20 + 20 + 20 + 1
+    assert Network(2, 1, (20, 20)).size == 2 * 20 + 20 + 20 * 20 + 20 + 20 + 1
     assert Network(3, 2, (4,)).shapes == ((4, 3), (2, 4))
 
 

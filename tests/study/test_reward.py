@@ -12,6 +12,7 @@ from tiny import RANDOM, SETTINGS, Blind, Tiny
 import metalic as mt
 from metalic.pinn import Solution
 from metalic.pinn.optimizers import Status
+from metalic.pinn.options import SolverOptions
 from metalic.pinn.sampler import Sampler
 from metalic.pinn.solution import PhaseRecord
 from metalic.study import Reward, Study
@@ -89,7 +90,8 @@ def test_the_functional_against_finite_differences(family: mt.Family) -> None:
     across = slope(0, at, 1) - slope(1, at, 1)
     jumps = jumps + (across * (1.5 if family.flux is not None else 1.0)) ** 2
     expected = np.mean(residual) + BOUNDARY * edge + INTERFACE * np.mean(jumps)
-    score = Reward("residual").score(family, Sampler(family, family.points, "sobol"), 0)
+    plain = mt.Schedule("plain", (mt.Phase(mt.Adam(1e-2), 3),))
+    score = Reward("residual").score(family, plain, SolverOptions(), 0)
     assert score is not None
     with jax.enable_x64(True):
         found = score(problem, jax.numpy.asarray(solution.theta))

@@ -14,6 +14,7 @@ from tiny import RANDOM, SCHEDULE, SETTINGS, Tiny
 import metalic as mt
 from metalic.errors import ConditionError, FileError, LedgerError, ParameterError, StudyError
 from metalic.evaluation.baselines import METHODS
+from metalic.pinn.options import DEFAULTS, SolverOptions
 from metalic.study import Study
 from metalic.study.play import Outcome, Task
 
@@ -141,7 +142,7 @@ def test_settings_are_found_in_the_file(tmp_path: Path) -> None:
     with Study(tmp_path / "a.db") as study:
         assert study.settings.bandit_settings == bandit
         assert study.settings.schedule == mt.Schedule("custom", schedule)
-        assert study.settings.solver == solver
+        assert study.settings.options == SolverOptions(**solver).over(DEFAULTS)
         assert (study.settings.reward.exchange, study.settings.seed) == (120.0, 7)
 
 

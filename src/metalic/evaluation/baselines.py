@@ -17,7 +17,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ..bandit import BanditChooser, GreedyChooser, Learned, Random, Sequential, Settings, Single
 from ..chooser import Chooser, FixedChooser
@@ -25,13 +24,13 @@ from ..conditions import Catalogue, cpinn_set, xpinn_set
 from ..errors import StudyError
 from ..families.base import Family
 from ..geometry.sampling import Points
+from ..pinn.options import SolverOptions
 from ..sets import ALL, NONE, ConditionSet, Decision
 from ..study.play import Task
 from ..study.reward import Reward
 from ..study.settings import StudySettings
 from .rules import best_fixed
 
-HIDDEN = (20, 20)
 Widths = tuple[int, ...]
 
 
@@ -42,7 +41,7 @@ class Setup:
 
     family: Family
     chooser: Callable[[tuple[int, ...]], Chooser]
-    solver: Mapping[str, Any]
+    options: SolverOptions
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Recommended(Method):
 
     def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
         known = _needed(learned)
-        return Setup(settings.family, lambda key: GreedyChooser(known), settings.solver)
+        return Setup(settings.family, lambda key: GreedyChooser(known), settings.options)
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ class RandomSets(Method):
 
     def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
         chance = replace(settings.bandit, settings=self.bandit).learn(())
-        return Setup(settings.family, lambda key: BanditChooser(chance, 1, key), settings.solver)
+        return Setup(settings.family, lambda key: BanditChooser(chance, 1, key), settings.options)
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ class FixedSet(Method):
 
     def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
         chooser = FixedChooser((Decision(self.rule(settings.catalogue, learned)),))
-        return Setup(settings.family, lambda key: chooser, settings.solver)
+        return Setup(settings.family, lambda key: chooser, settings.options)
 
 
 @dataclass(frozen=True)
@@ -96,12 +95,11 @@ class Undivided(Method):
     widths: Callable[[Widths], Widths]
 
     def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
-        solver = dict(settings.solver)
-        solver["hidden"] = self.widths(tuple(solver.get("hidden", HIDDEN)))
-        if "points" in solver:
-            solver["points"] = union(solver["points"], len(settings.family.decomposition))
+        usual = settings.options.resolve(settings.family, settings.schedule)
+        points = union(usual.points, len(settings.family.decomposition))
+        options = replace(settings.options, hidden=self.widths(usual.hidden), points=points)
         chooser = FixedChooser((Decision(settings.catalogue.parse(NONE)),))
-        return Setup(settings.family.undivided(), lambda key: chooser, solver)
+        return Setup(settings.family.undivided(), lambda key: chooser, options)
 
 
 def union(points: Points, subdomains: int) -> Points:
@@ -151,7 +149,7 @@ def make_task(
         parameters=parameters,
         seed=seed,
         schedule=settings.schedule,
-        solver=setup.solver,
+        options=setup.options,
         reward=Reward.find(None, settings.family),
         chooser=chooser,
     )

@@ -46,6 +46,8 @@ class Family:
     """Conditions of the family's own (instances of `mt.Condition`), after those of the catalogue."""
     default_conditions: Sequence[str] | None = None
     points: Points = Points()
+    solver_options: Mapping[str, Any] = {}
+    """Options of `solve` that suit this family, such as {"hidden": (40, 40)}; they go before those of a schedule."""
     grid: Sequence[int] | None = None
     """How many points per axis the error is measured on; None takes about 10 000 in all."""
 

@@ -123,7 +123,7 @@ class Network:
 
     inputs: int
     outputs: int
-    hidden: tuple[int, ...] = (20, 20)
+    hidden: tuple[int, ...]
 
     def __post_init__(self) -> None:
         widths = [integer(width, least=1) for width in self.hidden] if isinstance(self.hidden, tuple) else []

@@ -31,9 +31,6 @@ from .laws import Law, Place, System, View, in_order
 from .normal_equations import NormalEquations, Rows
 from .objective import Objective
 
-LAMBDA_BOUNDARY = 20.0
-LAMBDA_INTERFACE = 5.0
-
 
 class Block(eqx.Module):
     """Points of one-sided laws (b empty) or of two-sided ones. Letters: B rows, d coordinates, N points."""

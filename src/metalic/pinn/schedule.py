@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from ..families.base import Family
 from ..geometry.sampling import Points
 from ..validation import integer
 from .optimizers import LBFGS, Adam, GaussNewton, Optimizer
+from .options import SolverOptions
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,18 @@ class Phase:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Phases in order, and how points are drawn and inputs scaled unless a solve says otherwise.
+    """Phases in order, and options of the solver for when neither the solve nor the family decides them.
 
-    `interface_line`: at most so many interface points along a straight piece of an interface (to the power of the
-    interface's dimension); None leaves the family's own number.
+    Args:
+        name: The name.
+        phases: At least one.
+        sampling: How points are drawn.
+        scaling: How inputs are scaled.
+        interface_line: The largest number of interface points along a straight piece of an interface (to the power of
+            the interface's dimension); None leaves the family's own number.
+        hidden: The widths of the hidden layers; None takes the default of the package, as for the weights.
+        lambda_boundary: The weight of the boundary terms.
+        lambda_interface: The weight of the interface terms: one number, or weights by condition.
     """
 
     name: str
@@ -55,10 +64,22 @@ class Schedule:
     sampling: str = "sobol"
     scaling: str = "subdomain"
     interface_line: int | None = None
+    hidden: Sequence[int] | None = None
+    lambda_boundary: float | None = None
+    lambda_interface: float | Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         if not self.phases:
             raise ScheduleError("a schedule needs at least one phase")
+        SolverOptions(sampling=self.sampling, scaling=self.scaling)
+        object.__setattr__(self, "hidden", self.networks_and_weights.hidden)
+
+    @property
+    def networks_and_weights(self) -> SolverOptions:
+        """The options that stay when a solve takes its points from another schedule."""
+        return SolverOptions(
+            hidden=self.hidden, lambda_boundary=self.lambda_boundary, lambda_interface=self.lambda_interface
+        )
 
     def points(self, family: Family) -> Points:
         """The family's numbers of points, thinned out on interfaces if the schedule says so."""

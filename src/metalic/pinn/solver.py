@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -15,20 +15,20 @@ import numpy as np
 from jaxtyping import Float
 
 from ..chooser import Chooser
-from ..errors import FamilyError, GeometryError, ParameterError, ScheduleError
+from ..errors import FamilyError, ParameterError, ScheduleError
 from ..families.base import Family
 from ..geometry.sampling import Points
 from ..sets import Decision
-from ..validation import integer, real
+from ..validation import integer
 from .laws import System
 from .network import Network
 from .optimizers import Status, advance, restart, start
-from .problem import LAMBDA_BOUNDARY, LAMBDA_INTERFACE, Block, Problem, channel_values, law_rows
+from .options import ResolvedOptions, SolverOptions
+from .problem import Block, Problem, channel_values, law_rows
 from .sampler import Sampler, scale
 from .schedule import Phase, Schedule
 from .solution import ERROR_CAP, PhaseRecord, Solution, evaluate, relative_error
 
-PRECISIONS = ("float64", "float32")
 CANDIDATES = 5  # how many times more points adaptive sampling looks at than it keeps
 
 
@@ -52,15 +52,9 @@ def train(
     chooser: Chooser,
     schedule: Schedule,
     parameters: dict[str, float],
+    options: SolverOptions,
     *,
     seed: int = 0,
-    precision: str = "float64",
-    sampling: str | None = None,
-    scaling: str | None = None,
-    hidden: Sequence[int] = (20, 20),
-    points: Points | None = None,
-    lambda_boundary: float = LAMBDA_BOUNDARY,
-    lambda_interface: float | Mapping[str, float] = LAMBDA_INTERFACE,
     extrapolate: bool = False,
     progress: Callable[[Report], None] | None = None,
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None,
@@ -72,36 +66,26 @@ def train(
         chooser: Picks the set of every phase that has none of its own; its play has begun.
         schedule: The phases.
         parameters: All parameters of the family, checked.
+        options: Networks, points, precision and weights; what they leave open, the family and the schedule decide.
         seed: Decides the points and the weights at the start.
         extrapolate: Whether the parameters may lie outside their boxes, where there may be no reference.
         progress: Called when a phase begins and after every chunk of iterations.
         at_phase_end: Called with the problem and the networks at the end of each phase; what it returns is kept as
             the `score` of the phase.
 
-    The other options are those of `metalic.solve`.
-
     Raises:
-        MetalicError: An option or a set makes no sense; nothing has been trained then.
+        MetalicError: The seed, an option or a set makes no sense; nothing has been trained then.
     """
-    if precision not in PRECISIONS:
-        raise ScheduleError(f"no precision '{precision}': allowed are {', '.join(PRECISIONS)}")
     if integer(seed) is None:
         raise ScheduleError(f"a seed is an integer of at least 0, not {seed!r}")
-    if real(lambda_boundary, least=0) is None:
-        raise ScheduleError(f"lambda_boundary is a number of at least 0, not {lambda_boundary!r}")
-    if points is not None and not isinstance(points, Points):
-        raise GeometryError(f"points are given as Points(collocation, boundary, interface), not {points!r}")
-    widths: Any = tuple(hidden) if isinstance(hidden, Iterable) and not isinstance(hidden, str) else hidden
-    with jax.enable_x64(precision == "float64"):
-        system = _system(family, Network(len(family.coordinates), len(family.components), widths))
+    chosen = options.resolve(family, schedule)
+    with jax.enable_x64(chosen.precision == "float64"):
         setup = _Setup(
-            system=system,
-            sampler=Sampler(family, points or schedule.points(family), sampling or schedule.sampling),
-            scaling=scaling or schedule.scaling,
+            system=_system(family, Network(len(family.coordinates), len(family.components), chosen.hidden)),
+            sampler=Sampler(family, chosen.points, chosen.sampling),
+            options=chosen,
             parameters=parameters,
             seed=int(seed),
-            dtype=np.dtype(precision),
-            weights=(float(lambda_boundary), _interface_weights(system, lambda_interface)),
             at_phase_end=at_phase_end,
         )
         return _train(setup, schedule, chooser, progress, extrapolate)
@@ -112,30 +96,15 @@ def _system(family: Family, network: Network) -> System:
     return System(family, network)
 
 
-def _interface_weights(system: System, given: float | Mapping[str, float]) -> Float[np.ndarray, "S"]:
-    """lambda_I of every condition of the catalogue."""
-    names = system.catalogue.names
-    weights = given if isinstance(given, Mapping) else dict.fromkeys(names, given)
-    unknown = [name for name in weights if name not in names]
-    if unknown:
-        raise ScheduleError(f"lambda_interface names no condition '{unknown[0]}': allowed are {', '.join(names)}")
-    for weight in given.values() if isinstance(given, Mapping) else (given,):
-        if real(weight, least=0) is None:
-            raise ScheduleError(f"lambda_interface is a number of at least 0, or one by condition, not {weight!r}")
-    return np.array([float(weights.get(name, LAMBDA_INTERFACE)) for name in names])
-
-
 @dataclass
 class _Setup:
     """What is fixed for a whole solve."""
 
     system: System
     sampler: Sampler
-    scaling: str
+    options: ResolvedOptions
     parameters: dict[str, float]
     seed: int
-    dtype: np.dtype
-    weights: tuple[float, Float[np.ndarray, "S"]]
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None
     reference: Float[np.ndarray, "..."] | None = None
     grid: Float[np.ndarray, "n d"] = field(default_factory=lambda: np.zeros((0, 0)))
@@ -143,15 +112,15 @@ class _Setup:
     def problem(self) -> Problem:
         family = self.system.family
         collocation, boundary, interface = self.sampler.draw(self.seed)
-        centre, slope = scale(family, self.scaling)
+        centre, slope = scale(family, self.options.scaling)
         arrays: dict[str, Any] = {
             "centre": centre,
             "slope": slope,
             "coefficients": family.coefficient_table(),
             "parameters": {name: np.asarray(value) for name, value in self.parameters.items()},
             "active": np.zeros(len(self.system.catalogue), bool),
-            "lambda_boundary": np.asarray(self.weights[0]),
-            "lambda_interface": self.weights[1],
+            "lambda_boundary": np.asarray(self.options.lambda_boundary),
+            "lambda_interface": np.array([*self.options.lambda_interface.values()]),
         }
         return self.on_device(Problem(collocation, boundary, interface, **arrays, system=self.system))
 
@@ -160,7 +129,7 @@ class _Setup:
 
         def convert(leaf: Any) -> jax.Array:
             leaf = np.asarray(leaf)
-            return jnp.asarray(leaf if leaf.dtype == bool else leaf.astype(self.dtype))
+            return jnp.asarray(leaf if leaf.dtype == bool else leaf.astype(self.options.precision))
 
         return jax.tree.map(convert, tree)
 

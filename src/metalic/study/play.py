@@ -13,12 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from typing import Any
 
 from ..chooser import Chooser
 from ..families.base import Family
 from ..pinn import Solution, train
-from ..pinn.sampler import Sampler
+from ..pinn.options import SolverOptions
 from ..pinn.schedule import Schedule
 from ..pinn.solution import ERROR_CAP
 from .reward import Reward
@@ -34,7 +33,7 @@ class Task:
     parameters: Mapping[str, float]
     seed: int
     schedule: Schedule
-    solver: Mapping[str, Any]
+    options: SolverOptions
     reward: Reward
     chooser: Chooser
 
@@ -55,14 +54,10 @@ class Task:
             self.chooser,
             self.schedule,
             self.family.check_parameters(self.parameters),
+            self.options,
             seed=self.seed,
-            at_phase_end=self.reward.score(self.family, self._sampler(), self.seed),
-            **self.solver,
+            at_phase_end=self.reward.score(self.family, self.schedule, self.options, self.seed),
         )
-
-    def _sampler(self) -> Sampler:
-        points = self.solver.get("points") or self.family.points
-        return Sampler(self.family, points, self.solver.get("sampling") or self.schedule.sampling)
 
     def _rows(self, solution: Solution) -> tuple[PhaseRow, ...]:
         rows, seconds = [], 0.0

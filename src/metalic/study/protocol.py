@@ -17,7 +17,7 @@ from ..conditions import Catalogue
 from ..errors import StudyError
 from ..families.base import Family
 from ..families.registry import BUILT_IN
-from ..pinn.problem import LAMBDA_INTERFACE
+from ..pinn.options import DEFAULTS, SolverOptions
 from ..pinn.schedule import Schedule, find_schedule
 
 AVERAGE = "uavg"
@@ -59,16 +59,16 @@ class Protocol:
         """The schedule of this protocol unless another is given."""
         return find_schedule(self.schedule if given is None else given)
 
-    def solver(self, family: Family, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    def options(self, family: Family, given: SolverOptions) -> SolverOptions:
         """Options of every solve; those given go first, a single weight of interfaces as this protocol counts it."""
-        options = dict(given or {})
-        weight = options.get("lambda_interface", LAMBDA_INTERFACE)
+        weight = DEFAULTS.lambda_interface if given.lambda_interface is None else given.lambda_interface
+        scaling = given.scaling or self.members[family.name].scaling
         if not isinstance(weight, Mapping):
-            options["lambda_interface"] = counted_once(family, weight)
-        return {"scaling": self.members[family.name].scaling, **options}
+            weight = counted_once(family, weight)
+        return replace(given, scaling=scaling, lambda_interface=weight)
 
 
-def counted_once(family: Family, weight: float) -> dict[str, float]:
+def counted_once(family: Family, weight: Any) -> dict[str, float]:
     """lambda_I by condition such that every interface counts once with this weight. Ours runs over ordered pairs: a
     symmetric condition counts twice, uavg twice with (u - u')^2 / 4 and so with half of its printed weight."""
     return {name: weight if name == AVERAGE else weight / 2 for name in Catalogue(family).names}

@@ -31,8 +31,10 @@ from ..errors import StudyError
 from ..families.base import Family
 from ..families.fields import components_of
 from ..pinn.laws import Law, Lookup, Place, System
+from ..pinn.options import SolverOptions
 from ..pinn.problem import Problem, channel_values, fixed_rows, law_rows
 from ..pinn.sampler import Sampler
+from ..pinn.schedule import Schedule
 from ..pinn.solution import ERROR_CAP, PhaseRecord
 from ..validation import real
 
@@ -47,10 +49,14 @@ Score = Callable[[Problem, Float[Array, "K P"]], float]
 
 @dataclass(frozen=True)
 class Reward:
-    """A reward by name; `exchange` is used by error+time only."""
+    """A reward by name; `exchange` is used by error+time only.
+
+    `family_points`: residual is measured on the family's numbers of points, as in version 0.1, not the schedule's.
+    """
 
     name: str = ERROR
     exchange: float = EXCHANGE
+    family_points: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or self.name not in (ERROR, RESIDUAL, ERROR_TIME):
@@ -99,11 +105,13 @@ class Reward:
         value = -_decades(record.error, ERROR_CAP)
         return value - seconds / self.exchange if self.name == ERROR_TIME else value
 
-    def score(self, family: Family, sampler: Sampler, seed: int) -> Score | None:
+    def score(self, family: Family, schedule: Schedule, options: SolverOptions, seed: int) -> Score | None:
         """What a solve must measure at the end of each phase for this reward."""
         if self.name != RESIDUAL:
             return None
-        drawn = sampler.draw(seed, VALIDATION)
+        usual = options.resolve(family, schedule)
+        points = options.points or (family.points if self.family_points else usual.points)
+        drawn = Sampler(family, points, usual.sampling).draw(seed, VALIDATION)
 
         def measure(problem: Problem, theta: Float[Array, "K P"]) -> float:
             return math.sqrt(float(functional(_on_points(problem, drawn, theta.dtype), theta)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +15,16 @@ from ..conditions import Catalogue, textbook_sets
 from ..errors import MetalicError, StudyError
 from ..families.base import Family
 from ..families.registry import BUILT_IN, find_family
-from ..geometry.sampling import Points
-from ..pinn.network import Network
 from ..pinn.optimizers import LBFGS, Adam, GaussNewton, Optimizer
+from ..pinn.options import VERSION_0_1, SolverOptions
 from ..pinn.schedule import Phase, Schedule, find_schedule
 from ..validation import integer
 from .protocol import Protocol, agreed, find_protocol
-from .reward import Reward
+from .reward import RESIDUAL, Reward
 
 OPTIMIZERS: dict[str, type[Optimizer]] = {kind.name: kind for kind in (Adam, LBFGS, GaussNewton)}
 TEXTBOOK = "textbook"
-SOLVER = ("precision", "sampling", "scaling", "hidden", "points", "lambda_boundary", "lambda_interface")
+RESIDUAL_POINTS = "residual_points"
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class StudySettings:
     schedule: Schedule
     reward: Reward
     seed: int
-    solver: Mapping[str, Any]
+    options: SolverOptions
     spec: str | None = None
     borrowed: Mapping[str, Any] | None = None
     protocol: str | None = None
@@ -47,7 +46,7 @@ class StudySettings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "catalogue", Catalogue(self.family))
         if isinstance(self.bandit_settings, Settings):
-            begun = dataclasses.replace(self.bandit_settings, first=self._first())
+            begun = replace(self.bandit_settings, first=self._first())
             object.__setattr__(self, "bandit_settings", begun)
         object.__setattr__(self, "bandit", self._bandit())
         if integer(self.seed) is None:
@@ -75,10 +74,14 @@ class StudySettings:
             phases=len(self.schedule.phases),
         )
 
+    def _residual_points(self) -> str | None:
+        """Which numbers of points the residual is measured on: None for the family's own, as in version 0.1."""
+        return "schedule" if self.reward.name == RESIDUAL and not self.reward.family_points else None
+
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        protocol = {} if self.protocol is None else {"protocol": self.protocol}  # older ledgers do not have it
-        return protocol | {
+        newer = {"protocol": self.protocol, RESIDUAL_POINTS: self._residual_points()}  # older ledgers do not have them
+        return {key: value for key, value in newer.items() if value is not None} | {
             "family": {
                 "name": self.family.name,
                 "parameters": {name: list(box) for name, box in self.family.parameters.items()},
@@ -89,7 +92,7 @@ class StudySettings:
             "schedule": schedule_to_dict(self.schedule),
             "reward": str(self.reward),
             "seed": self.seed,
-            "solver": {key: _plain(value) for key, value in sorted(self.solver.items())},
+            "solver": self.options.to_dict(),
             "borrowed": self.borrowed,
             "spec": self.spec,
             "source": source_hash(self.family),
@@ -106,18 +109,19 @@ def new_settings(
     protocol: str | Protocol | None = None,
 ) -> StudySettings:
     """Settings for a new study; what is not given has its default, or that of the protocol."""
-    found, followed, spec = find_family(family), None, None
+    found, followed, spec, options = find_family(family), None, None, SolverOptions.of(solver)
     if protocol is not None:
         followed = find_protocol(protocol)
         found, bandit, schedule = followed.family(found), followed.bandit(bandit), followed.training(schedule)
-        solver, spec = followed.solver(found, solver), found.name
+        options, spec = followed.options(found, options), found.name
+    plan = find_schedule("fast" if schedule is None else schedule)
     return StudySettings(
         family=found,
         bandit_settings=Sequential() if bandit is None else bandit,
-        schedule=find_schedule("fast" if schedule is None else schedule),
+        schedule=plan,
         reward=Reward.find(reward, found),
         seed=0 if seed is None else seed,
-        solver=check_solver(solver or {}),
+        options=options.settled(found, plan),
         spec=spec or _spec(family, found),
         protocol=None if followed is None else followed.name,
     )
@@ -137,17 +141,22 @@ def stored_settings(
     """The settings of an existing study; what is given must agree with them."""
     followed = agreed(values.get("protocol"), protocol, path)
     found = find_family(_stored_family(values, path) if family is None else family)
+    options = SolverOptions.of(solver)
     if followed is not None:
         found = followed.family(found)
         bandit = None if bandit is None else followed.bandit(bandit)
-        solver = None if solver is None else followed.solver(found, solver)
+        options = followed.options(found, options) if solver else options
+    stored = SolverOptions.of(values["solver"])
     settings = StudySettings(
         family=found,
         bandit_settings=Settings.from_dict(values["bandit"]) if bandit is None else bandit,
         schedule=_stored_schedule(values, path) if schedule is None else find_schedule(schedule),
-        reward=Reward.find(values["reward"] if reward is None else reward, found),
+        reward=replace(
+            Reward.find(values["reward"] if reward is None else reward, found),
+            family_points=RESIDUAL_POINTS not in values,
+        ),
         seed=values["seed"] if seed is None else seed,
-        solver=check_solver(values["solver"] if solver is None else solver),
+        options=options.over(stored, VERSION_0_1, conditions=Catalogue(found).names),
         spec=values["spec"],
         borrowed=values["borrowed"],
         protocol=None if followed is None else followed.name,
@@ -167,9 +176,16 @@ def differences(old: Any, new: Any, name: str = "") -> list[tuple[str, Any, Any]
         found = []
         for key in {**old, **new}:
             if name or key not in ("source", "spec"):
-                found += differences(old.get(key), new.get(key), f"{name}.{key}" if name else key)
+                inner = f"{name}.{key}" if name else key
+                found += differences(old.get(key, _absent(inner)), new.get(key, _absent(inner)), inner)
         return found
     return [] if _plain(old) == _plain(new) else [(name, old, new)]
+
+
+def _absent(name: str) -> Any:
+    """What a setting means that a ledger does not have: an option of the solver is as in version 0.1."""
+    section, _, option = name.partition(".")
+    return getattr(VERSION_0_1, option.partition(".")[0], None) if section == "solver" else None
 
 
 def source_hash(family: Family) -> str | None:
@@ -206,27 +222,6 @@ def _stored_family(values: Mapping[str, Any], path: Path) -> str:
     return spec
 
 
-def check_solver(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of every solve, as `solve` takes them."""
-    if not isinstance(options, Mapping):
-        raise StudyError(f"solver options are a mapping such as {{'hidden': (20, 20)}}, not {options!r}")
-    found = dict(options)
-    unknown = [key for key in found if key not in SOLVER]
-    if unknown:
-        raise StudyError(f"no solver option '{unknown[0]}': allowed are {', '.join(SOLVER)}")
-    if "hidden" in found:
-        hidden = found["hidden"]
-        widths = tuple(hidden) if isinstance(hidden, Iterable) and not isinstance(hidden, str) else hidden
-        found["hidden"] = Network(1, 1, widths).hidden
-    points = found.get("points")
-    if isinstance(points, Mapping):
-        try:
-            found["points"] = Points(**points)
-        except TypeError as error:
-            raise StudyError(f"points are Points(collocation, boundary, interface), not {points!r}") from error
-    return found
-
-
 def schedule_to_dict(schedule: Schedule) -> dict[str, Any]:
     """A schedule as plain values."""
     phases = []
@@ -235,7 +230,8 @@ def schedule_to_dict(schedule: Schedule) -> dict[str, Any]:
         budget = {key: getattr(phase, key) for key in ("iterations", "resample", "adaptive")}
         phases.append({"optimizer": optimizer, **budget})
     others = {key: getattr(schedule, key) for key in ("name", "sampling", "scaling", "interface_line")}
-    return {"phases": phases, **others}
+    newer = {key: _plain(getattr(schedule, key)) for key in ("hidden", "lambda_boundary", "lambda_interface")}
+    return {"phases": phases, **others, **{key: value for key, value in newer.items() if value is not None}}
 
 
 def _stored_schedule(values: Mapping[str, Any], path: Path) -> Schedule:

@@ -270,7 +270,7 @@ class Study:
             parameters=row.parameters,
             seed=row.seed,
             schedule=settings.schedule,
-            solver=settings.solver,
+            options=settings.options,
             reward=settings.reward,
             chooser=chooser,
         )
