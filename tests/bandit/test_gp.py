@@ -7,10 +7,9 @@ from problems import ARMS, S, history, numpy_kernel, points, single
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import Kernel
 
-from metalic.bandit import Bandit, Played, PlayedPhase, Single, all_arms, gp
+from metalic.bandit import gp
 from metalic.bandit.gp import GP, covariance, likelihood, log_marginal, pad, padded_size, train
-from metalic.bandit.kernel import KERNELS, Form, Hyperprior, RewardKernel, kernel_named, register
-from metalic.errors import BanditError
+from metalic.bandit.kernel import Form, kernel_named
 
 NAMES = ["paper", "lean", "additive"]
 HERE = np.array([0.3, 0.6])
@@ -199,58 +198,6 @@ def test_the_global_precision_is_left_alone():
     single().learn(history(6)).decide((1.0, 0.0), play=7, key=0)
     assert jax.config.jax_enable_x64 == before
     assert np.asarray(jax.numpy.ones(2)).dtype == (np.float64 if before else np.float32)
-
-
-def test_a_kernel_is_added_by_one_class():
-    try:
-
-        @register
-        class Flat(RewardKernel):
-            name = "flat"
-
-            @staticmethod
-            def priors(s, d):
-                return {"amplitude": Hyperprior(1.0, 1.0)}
-
-            def evaluate(self, X1, X2):
-                return self["amplitude"][0]
-
-        choice = single(kernel="flat").learn(history(10)).recommend((1.0, 0.0), top=16)[0]
-        np.testing.assert_allclose([c.mean for c in choice], choice[0].mean)
-    finally:
-        KERNELS.pop("flat")
-    with pytest.raises(BanditError, match=r"unknown kernel 'flat'.*additive, lean, paper"):
-        single(kernel="flat")
-
-
-def additive_truth(b: float, weights: np.ndarray) -> np.ndarray:
-    """Rewards of all arms: much is the context's alone, some conditions matter, one of them by context."""
-    h = 2 * all_arms(len(weights)) - 1
-    return 3 * np.sin(15 * b) + h @ weights + 0.5 * (2 * b - 1) * h[:, 0]
-
-
-def regret_after_60_plays(kernel: str, seed: int) -> float:
-    """Of the recommended arm, over contexts, after 60 random plays."""
-    rng = np.random.default_rng(seed)
-    weights = 0.8 * rng.standard_normal(9) * (rng.random(9) < 0.5)
-    arms, plays = all_arms(9).astype(int), []
-    for _ in range(60):
-        b, i = rng.random(), rng.integers(512)
-        reward = additive_truth(b, weights)[i] + 0.3 * rng.standard_normal()
-        plays.append(Played((b,), (PlayedPhase(arms[i].tolist(), float(reward)),)))
-    learned = Bandit(settings=Single(kernel=kernel), conditions=tuple("abcdefghi"), low=(0.0,), high=(1.0,)).learn(
-        plays
-    )
-    losses = []
-    for b in np.linspace(0.05, 0.95, 10).tolist():
-        truth = additive_truth(b, weights)
-        losses.append(truth.max() - truth[learned.recommend((b,), top=1)[0][0].conditions.index])
-    return float(np.mean(losses))
-
-
-def test_additive_learns_an_additive_reward_from_fewer_plays():
-    regrets = {name: np.mean([regret_after_60_plays(name, seed) for seed in range(4)]) for name in NAMES}
-    assert regrets["additive"] < 0.5 * regrets["paper"]
 
 
 def test_pad_marks_finished_and_pending():

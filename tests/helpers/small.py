@@ -112,6 +112,13 @@ class Broken(mt.Family):
         return lambda points: np.ones(len(points))
 
 
+class Short(Broken):
+    """One subdomain, u' = 1."""
+
+    def residual(self, u, p, k):
+        return u.x - 1.0
+
+
 def problem(family, values=None, hidden=HIDDEN, points=POINTS, seed=0, conditions="all", sampling="random"):
     """A Problem in float64 and random weights, biases too. Call inside `double`."""
     family = find_family(family)

@@ -8,13 +8,11 @@ import metalic as mt
 from metalic.errors import (
     ConditionError,
     FamilyError,
-    FileError,
     GeometryError,
-    MetalicError,
     ParameterError,
     ScheduleError,
 )
-from metalic.pinn import Phase, Schedule, find_schedule
+from metalic.pinn import Phase
 from metalic.solving import solve
 
 ONE = [Phase(ADAM, 1)]
@@ -77,30 +75,6 @@ def test_a_wrong_argument_is_told(arguments, error, message):
         attempt(**arguments)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"iterations": 0}, "at least 1 iteration, not 0"),
-        ({"iterations": 2.5}, "at least 1 iteration, not 2.5"),
-        ({"iterations": "many"}, "at least 1 iteration, not 'many'"),
-        ({"resample": 0}, "1 or more iterations, not 0"),
-        ({"resample": 2.5}, "1 or more iterations, not 2.5"),
-        ({"adaptive": True}, "adaptive points need 'resample'"),
-        ({"optimizer": "adam"}, "optimizer.* not 'adam'"),
-    ],
-)
-def test_a_wrong_phase_is_told(arguments, message):
-    with pytest.raises(ScheduleError, match=message):
-        Phase(**({"optimizer": ADAM, "iterations": 5} | arguments))
-
-
-def test_a_schedule_has_phases():
-    with pytest.raises(ScheduleError, match="at least one phase"):
-        Schedule("empty", ())
-    with pytest.raises(ScheduleError, match="allowed are paper, fast, accurate, quick"):
-        find_schedule("slow")
-
-
 # --- Families that are wrong show it before anything is compiled -----------------------------------------------------
 
 
@@ -140,9 +114,3 @@ def test_a_decomposition_that_overlaps_or_has_a_hole_is_told_when_it_is_made():
         mt.Decomposition(box, {"a": mt.Box(x=(0, 0.6)), "b": mt.Box(x=(0.5, 1))})
     with pytest.raises(GeometryError, match="hole"):
         mt.Decomposition(box, {"a": mt.Box(x=(0, 0.4)), "b": mt.Box(x=(0.5, 1))})
-
-
-def test_all_errors_are_of_one_kind():
-    for error in (ConditionError, FamilyError, FileError, GeometryError, ParameterError, ScheduleError):
-        assert issubclass(error, MetalicError)
-    assert mt.MetalicError is MetalicError

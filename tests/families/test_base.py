@@ -4,15 +4,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from metalic.errors import ConditionError, FamilyError, GeometryError, MetalicError, ParameterError
+from metalic.errors import ConditionError, FamilyError, GeometryError, ParameterError
 from metalic.families import (
-    BUILT_IN,
     Advection,
-    Burgers,
     Dirichlet,
     Family,
-    Heat,
-    KdV,
     Neumann,
     Periodic,
     Poisson,
@@ -37,59 +33,6 @@ class Sound(Family):
 
     def boundary(self):
         return [Dirichlet("x=0", "x=1", 0.0)]
-
-
-# --- The built-in ones -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters", "coordinates", "cut"),
-    [
-        ("poisson", {"s": (0, 50)}, {"x": (0, 1), "y": (0, 1)}, ("y", 0.5)),
-        ("poisson-unit", {}, {"x": (0, 1), "y": (0, 1)}, ("y", 0.5)),
-        ("advection", {"beta": (1, 30)}, {"x": (0, 2 * np.pi), "t": (0, 1)}, ("t", 0.5)),
-        ("reaction", {"rho": (1, 15)}, {"x": (0, 2 * np.pi), "t": (0, 1)}, ("t", 0.5)),
-        ("heat", dict.fromkeys("abcd", (-2, 2)), {"x": (-1, 1), "t": (0, 1)}, ("t", 0.5)),
-        ("kdv", {"nu": (1, 10)}, {"x": (0, 20), "t": (0, 20)}, ("t", 10)),
-    ],
-)
-def test_the_protocol_of_a_built_in_family(name, parameters, coordinates, cut):
-    family = find_family(name)
-    assert family.name == name
-    assert dict(family.parameters) == parameters
-    assert family.domain.sides == coordinates
-    assert family.decomposition == split(family.domain, **{cut[0]: [cut[1]]})
-
-
-def test_there_are_seven():
-    assert set(BUILT_IN) == {"poisson", "advection", "reaction", "burgers", "heat", "kdv", "poisson-unit"}
-    assert dict(Burgers.parameters) == {"nu": (0.001, 0.05)}
-    assert Burgers.domain.sides == {"x": (-1, 1), "t": (0, 1)}
-
-
-@pytest.mark.parametrize("name", sorted(BUILT_IN))
-def test_the_reference_satisfies_the_data(name):
-    """At points of the faces that carry Dirichlet data, the reference is that data."""
-    family = find_family(name)
-    values = {n: 0.3 * low + 0.7 * high for n, (low, high) in family.parameters.items()}
-    reference = family.reference(**values)
-    rng = np.random.default_rng(0)
-    for condition in family.boundary():
-        if isinstance(condition, Periodic):
-            continue
-        for face in condition.faces:
-            coordinate, end = family.decomposition.face(face).split("=")
-            points = rng.uniform(family.domain.low, family.domain.high, (5, 2))
-            axis = family.coordinates.index(coordinate)
-            points[:, axis] = (family.domain.low if end == "min" else family.domain.high)[axis]
-            for point, value in zip(points, reference(points), strict=True):
-                unknown = family.unknown(lambda channel, value=value: value)
-                residual = condition.law(unknown, family.point(point), {}, values)
-                assert abs(float(residual)) < 1e-6  # float32 outside a solve
-
-
-def test_kdv_is_periodic_in_its_value_and_two_derivatives():
-    assert Periodic("x", order=3) in KdV().boundary()
 
 
 # --- Parameters ------------------------------------------------------------------------------------------------------
@@ -207,69 +150,6 @@ def test_a_condition_that_does_not_exist_is_told():
         System(made(conditions=("u", "c"))(), Network(2, 1, (3,)))
 
 
-# --- Finding families ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("text", "near"), [("poison", "poisson"), ("burger", "burgers")])
-def test_an_unknown_family_is_told_with_the_nearest(text, near):
-    with pytest.raises(FamilyError, match=f"no family '{text}'. Did you mean '{near}'.* Built in: poisson, advection"):
-        find_family(text)
-
-
-def test_families_are_found_in_every_way(tmp_path, monkeypatch):
-    sound = Sound()
-    assert find_family(sound) is sound
-    assert find_family(Sound) == sound
-    assert isinstance(find_family("heat"), Heat)
-    assert isinstance(find_family("metalic.families.poisson:Poisson"), Poisson)
-    file = tmp_path / "mine.py"
-    file.write_text(
-        "import metalic as mt\n"
-        "class Mine(mt.Family):\n"
-        "    domain = mt.Box(x=(0, 1))\n"
-        "    decomposition = mt.split(domain, x=[0.5])\n"
-        "    def residual(self, u, p): return u.xx\n"
-        "    def boundary(self): return [mt.Dirichlet('x=0', 0.0)]\n"
-        "instance = Mine()\n"
-    )
-    assert find_family(f"{file}:Mine").name == "mine"
-    assert find_family(f"{file}:instance").coordinates == ("x",)
-    with pytest.raises(FamilyError, match="has no family 'Other'; families in it: Mine"):
-        find_family(f"{file}:Other")
-    monkeypatch.chdir(tmp_path)
-    assert find_family("mine.py:Mine").name == "mine"
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("nowhere.py:Mine", "no file 'nowhere.py'"),
-        ("no.such.module:Mine", "importing 'no.such.module' failed: ModuleNotFoundError"),
-        ("metalic.errors:Mine", "'metalic.errors' has no family 'Mine'; families in it: none"),
-        (":", "importing '' failed"),
-    ],
-)
-def test_a_place_without_a_family_is_told(text, message):
-    with pytest.raises(FamilyError, match=message):
-        find_family(text)
-
-
-def test_a_file_that_fails_is_told(tmp_path):
-    file = tmp_path / "broken.py"
-    file.write_text("1 / 0\n")
-    with pytest.raises(FamilyError, match=r"broken\.py' failed: ZeroDivisionError"):
-        find_family(f"{file}:Mine")
-    file.write_text("def (:\n")
-    with pytest.raises(FamilyError, match=r"broken\.py' failed: SyntaxError"):
-        find_family(f"{file}:Mine")
-
-
-@pytest.mark.parametrize("thing", [None, 5, int])
-def test_what_is_no_family_at_all_is_told(thing):
-    with pytest.raises(FamilyError):
-        find_family(thing)
-
-
 # --- Odds and ends ---------------------------------------------------------------------------------------------------
 
 
@@ -305,8 +185,3 @@ def test_undivided_keeps_everything_but_the_cut():
     assert len(Advection().decomposition) == 2
     assert whole != Advection(final_data=True)
     assert whole == Advection(final_data=True).undivided()
-
-
-def test_every_error_is_a_metalic_error():
-    for error in (FamilyError, ParameterError, ConditionError, GeometryError):
-        assert issubclass(error, MetalicError)

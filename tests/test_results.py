@@ -9,7 +9,7 @@ import pytest
 from benchmarks.offline import page
 from metalic.reproduction import reproduce
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
 SHOWN = RESULTS / "reproduced"
 

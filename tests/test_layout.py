@@ -1,0 +1,40 @@
+"""Every module has its tests in the mirrored place: src/metalic/pinn/laws.py in tests/pinn/test_laws.py."""
+
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+SOURCE = TESTS.parent / "src" / "metalic"
+ITEMS = "the experiments share one directory of ledgers, which reproduction/test_reproduce.py fills step by step"
+MEMBER = "the members of a catalogue are tested together in families/test_built_in.py and families/test_references.py"
+ELSEWHERE = {
+    "families/advection.py": MEMBER,
+    "families/burgers.py": MEMBER,
+    "families/heat.py": MEMBER,
+    "families/kdv.py": MEMBER,
+    "families/poisson.py": MEMBER,
+    "families/reaction.py": MEMBER,
+    "pinn/objective.py": "abstract: helpers/objectives.py has two, on which every optimizer is tested",
+    "reproduction/offline.py": ITEMS,
+    "reproduction/online.py": ITEMS,
+    "reproduction/paper.py": ITEMS,
+    "reproduction/preliminary.py": ITEMS,
+    "study/dask_preload.py": "runs inside Dask's workers, which study/test_workers.py starts",
+}
+# The command line is tested as a whole, by commands and not by modules.
+MODULES = [
+    path.relative_to(SOURCE)
+    for path in sorted(SOURCE.rglob("*.py"))
+    if path.name != "__init__.py" and path.relative_to(SOURCE).parts[0] != "cli"
+]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_a_module_has_its_mirror(module: Path) -> None:
+    mirror = TESTS / module.parent / f"test_{module.name}"
+    assert mirror.exists() != (module.as_posix() in ELSEWHERE), f"{mirror}: missing, or listed as tested elsewhere"
+
+
+def test_the_exceptions_exist() -> None:
+    assert {Path(name) for name in ELSEWHERE} <= set(MODULES)
