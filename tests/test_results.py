@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.offline import page
+from experiments.offline import page
 from metalic.reproduction import reproduce
 
 ROOT = Path(__file__).parents[1]

@@ -1,6 +1,6 @@
 """Does the reward that needs no reference rank plays as the true error does?
 
-    python -m benchmarks.rewards LEDGER... --out results/rewards
+    python -m experiments.rewards LEDGER... --out results/rewards
 
 Reads studies that played random sets with the reward `residual` on families that have a reference, so that a row holds
 both. Spearman's rank correlation between the reward and -log10 error, and between -log10 training loss and it.
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import spearmanr
 
-from benchmarks.ledgers import finished
+from experiments.ledgers import finished
 from metalic import Study
 
 
@@ -47,7 +47,7 @@ def main() -> None:
         for r in found
     ]
     text = (
-        f"# Ranking without a reference\n\n`python -m benchmarks.rewards {' '.join(map(str, options.ledgers))}`\n\n"
+        f"# Ranking without a reference\n\n`python -m experiments.rewards {' '.join(map(str, options.ledgers))}`\n\n"
         "Spearman's rho with -log10 of the true error over random plays, at the end of each phase; the reward "
         "of a play is that of its last phase.\n\n"
         "| family | schedule | plays | phase | reward `residual` | training loss |\n|---|---|---|---|---|---|\n"

@@ -1,6 +1,6 @@
 """The reward models side by side on real plays: how well each predicts plays it has not seen.
 
-    python -m benchmarks.kernels results/plays/*-random-seq-*.db --out results/kernels
+    python -m experiments.kernels results/plays/*-random-seq-*.db --out results/kernels
 
 Five-fold cross-validation, two splits, on the pooled random plays of each family and for each phase of the sequential
 bandit (the target of phase 1 is r_1 + 0.9 r_2, that of phase 2 is r_2 with the loss as a context), with -log10 error
@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import norm, spearmanr
 
-from benchmarks.ledgers import finished
+from experiments.ledgers import finished
 from metalic import runtime
 from metalic.bandit import KERNELS, Bandit, Played, PlayedPhase, Sequential
 from metalic.families import find_family
@@ -93,7 +93,7 @@ def main() -> None:
         f"| {r['density']:.2f} |\n"
         for r in rows
     ]
-    command = f"`python -m benchmarks.kernels {' '.join(map(str, options.ledgers))}`"
+    command = f"`python -m experiments.kernels {' '.join(map(str, options.ledgers))}`"
     head = "| family | plays | phase | kernel | R^2 | rank correlation | log density |\n|---|---|---|---|---|---|---|\n"
     text = f"# Reward models on random plays, cross-validated\n\n{command}\n\n{head}{''.join(lines)}"
     options.out.with_suffix(".md").write_text(text)

@@ -1,4 +1,4 @@
-"""What the benchmarks read from ledgers."""
+"""What the experiments read from ledgers."""
 
 from pathlib import Path
 

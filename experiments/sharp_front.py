@@ -1,7 +1,7 @@
 """What helps where `fast` is least accurate: Burgers' equation with a small viscosity, whose front is thinner than the
 distance between collocation points.
 
-    python -m benchmarks.sharp_front --out results/sharp_front      # run again to go on
+    python -m experiments.sharp_front --out results/sharp_front      # run again to go on
 
 Solves the same problems with `fast` as it is and with one thing changed at a time: points that gather where the
 residual is large, four times the points, four times the iterations, a deeper network; and with several changed.
@@ -68,7 +68,7 @@ def main() -> None:
         rows = [row(name, found) for name in dict.fromkeys(one["remedy"] for one in found)]
         header = ["remedy", *(f"nu = {nu}" for nu in VISCOSITIES), "seconds a solve"]
         text = (
-            f"`python -m benchmarks.sharp_front --seeds {options.seeds}`\n\nBurgers with the conditions {CONDITIONS}: "
+            f"`python -m experiments.sharp_front --seeds {options.seeds}`\n\nBurgers with the conditions {CONDITIONS}: "
             f"geometric mean of the relative L2 error over {options.seeds} seed(s), and median seconds of the "
             f"optimizers.\n\n{markdown(header, rows)}"
         )

@@ -1,7 +1,7 @@
 """Offline tests as one page: what each study has learned against every baseline, and beside the paper's Table 1.
 
     metalic test poisson --pdes 10 --out results/tests/poisson.db       # one for each family, bandit and schedule
-    python -m benchmarks.offline results/tests --out results/offline
+    python -m experiments.offline results/tests --out results/offline
 
 A test may have more PDEs for one method than for another; the page names the commands that make it.
 """
@@ -182,7 +182,7 @@ def page(directory: Path, plays: Path) -> tuple[str, list[dict[str, Any]], dict[
     aims = ", ".join(f"{share:g} with `{schedule}`" for schedule, share in SHARE.items())
     shipped, overview = shipped_rows(list(tests.values())), overview_rows(list(tests.values()))
     written = (
-        f"# Unseen PDEs\n\n`python -m benchmarks.offline {directory}`, from what `metalic test` wrote there. "
+        f"# Unseen PDEs\n\n`python -m experiments.offline {directory}`, from what `metalic test` wrote there. "
         f"Relative L2 error; the aim for the learned sets ({SHIPPED}) is a mean of at most {aims} of the paper's, and "
         "below every baseline. Means of different numbers of PDEs are not comparable; ratios are over the PDEs "
         f"that both have solved, the figures beside this page over those that all with {DRAWN} or more have solved.\n\n"

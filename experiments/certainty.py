@@ -1,6 +1,6 @@
 """Can a study tell its sets from the plain cPINN set? What its reward model promises, and what was measured.
 
-    python -m benchmarks.certainty results/tests results/plays --out results/certainty
+    python -m experiments.certainty results/tests results/plays --out results/certainty
 
 For every offline test of a sequential study with `fast`: the play-to-play noise that the reward model of the last phase
 has fitted, how much better than the cPINN set it expects its own sets to be, at the unseen PDEs that were solved with
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.offline import bandit_of, order, origins
+from experiments.offline import bandit_of, order, origins
 from benchmarks.timing import markdown, write
 from metalic import runtime
 
@@ -60,7 +60,7 @@ def main() -> None:
     head = list(rows[0])
     cells = [[f"{v:+.2f}" if k in ("promised", "measured") else v for k, v in row.items()] for row in rows]
     text = (
-        f"`python -m benchmarks.certainty {options.tests} {options.plays}`\n\n"
+        f"`python -m experiments.certainty {options.tests} {options.plays}`\n\n"
         "In decades: 0.3 is a factor of two. noise of a play: the deviation that the reward model of the last phase "
         "has fitted; promised: by how much the model expects the recommended sets to be better than the cPINN set, "
         "mean over the unseen PDEs; measured: by how much they were; spread: its standard deviation over the PDEs.\n\n"

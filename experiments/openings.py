@@ -1,6 +1,6 @@
 """Studies that began, chose or were trained in different ways: what they recommend, on the same unseen PDEs.
 
-    python -m benchmarks.openings results/tests/advection.db results/tests/advection-first.db --out results/openings
+    python -m experiments.openings results/tests/advection.db results/tests/advection-first.db --out results/openings
 
 Takes files that `metalic test` wrote with one seed, so that PDE number p is the same in all files of a family. Every
 learned choice, and every baseline that one of the files has, is compared with the learned choice of the family's first
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.offline import THEOREM
+from experiments.offline import THEOREM
 from benchmarks.timing import markdown, write
 from metalic import runtime
 
@@ -86,7 +86,7 @@ def main() -> None:
     head = list(rows[0])
     table = markdown(head, [[f"{v:.2e}" if k in ("mean", "median") else v for k, v in row.items()] for row in rows])
     text = (
-        f"`python -m benchmarks.openings {' '.join(map(str, options.tests))}`\n\n"
+        f"`python -m experiments.openings {' '.join(map(str, options.tests))}`\n\n"
         "Relative L2 error on unseen PDEs, the same ones for all. ratio: median, PDE by PDE, of the error over that of "
         "the family's first line; first wins: the share of PDEs on which the first line is better; p: Wilcoxon's "
         "signed-rank test on the logarithms. cPINN's ratio, its p: the same for the error of the cPINN set over that "

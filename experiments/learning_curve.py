@@ -1,6 +1,6 @@
 """How many plays does a reward model need? Recommendations after more and more random plays, on unseen problems.
 
-    python -m benchmarks.learning_curve results/plays/poisson-quick-random-0.db --out results/learning_curve_poisson
+    python -m experiments.learning_curve results/plays/poisson-quick-random-0.db --out results/learning_curve_poisson
 
 For every kernel and every number of plays, the sets that follow from the first plays of the ledger (posterior mean,
 the loss between phases as expected) are used to solve the same unseen problems with the ledger's schedule. Solves are
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import qmc
 
-from benchmarks.kernels import bandit_of, plays_of
+from experiments.kernels import bandit_of, plays_of
 from metalic import runtime
 from metalic.bandit import KERNELS
 
@@ -65,7 +65,7 @@ def main() -> None:
             rows.append({"kernel": kernel, "plays": size, "geometric_mean": mean, "median": float(np.median(found))})
             print(rows[-1], flush=True)
     text = (
-        f"# Recommendations after so many random plays: {name}\n\n`python -m benchmarks.learning_curve "
+        f"# Recommendations after so many random plays: {name}\n\n`python -m experiments.learning_curve "
         f"{options.ledger} --out {options.out}`\n\nRelative error on {options.problems} unseen problems "
         f"(schedule `{schedule.name}`) solved with the recommended sets.\n\n"
         "| kernel | plays | geometric mean | median |\n|---|---|---|---|\n"

@@ -1,6 +1,6 @@
 """How good are the recommendations of a study that never saw a reference?
 
-    python -m benchmarks.unsupervised --out results/unsupervised results/plays/poisson-seq-ucb-0.db \\
+    python -m experiments.unsupervised --out results/unsupervised results/plays/poisson-seq-ucb-0.db \\
         results/plays/poisson-seq-ucb-residual-0.db
 
 Takes pairs of ledgers, one played for the reward `error` and one for `residual`, and solves the same unseen problems
@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/unsupervised"))
     options = parser.parse_args()
     runtime.prepare()
-    from benchmarks.ledgers import finished
+    from experiments.ledgers import finished
     from metalic.families import find_family
 
     rows, lines = [], []
@@ -66,7 +66,7 @@ def main() -> None:
         words = ("--schedule", options.schedule, "--problems", options.problems, "--plays", options.plays)
         command = " ".join(map(str, (*words, "--out", options.out, *options.ledgers)))
         text = (
-            f"# Learning without a reference\n\n`python -m benchmarks.unsupervised {command}`\n\nGeometric mean of the "
+            f"# Learning without a reference\n\n`python -m experiments.unsupervised {command}`\n\nGeometric mean of the "
             f"true relative error on {options.problems} unseen problems (`{options.schedule}`), solved with what a "
             f"study recommends after {options.plays} plays for the reward `error` and for the reward `residual`.\n\n"
             "| family | `error` | `residual` | ratio |\n|---|---|---|---|\n" + "".join(lines)

@@ -1,6 +1,6 @@
 """How much easier is a time-dependent problem if the solution at the final time is given, as in some experiments?
 
-    python -m benchmarks.final_data results/tests/burgers-paper.db --out results/final_data
+    python -m experiments.final_data results/tests/burgers-paper.db --out results/final_data
 
 Solves the PDEs of an offline test again, with the sets, the seeds and the schedule that its methods had, and with the
 reference at the final time as one more boundary condition.
@@ -47,7 +47,7 @@ def main() -> None:
     cells = [[*list(row.values())[:3], f"{row['without']:.1e}", f"{row['with']:.1e}"] for row in rows + means]
     schedule, family = test.settings["schedule"]["name"], test.settings["family"]["name"]
     text = (
-        f"`python -m benchmarks.final_data {options.test}`\n\n"
+        f"`python -m experiments.final_data {options.test}`\n\n"
         f"Relative L2 errors on {family} with the schedule `{schedule}`, without and with the solution at the final "
         f"time as data; same sets and seeds.\n\n{markdown(list(rows[0]), cells)}"
     )
