@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from experiments.offline import bandit_of, order, origins
 from benchmarks.timing import markdown, write
+from experiments.offline import bandit_of, order, origins
 from metalic import runtime
 
 

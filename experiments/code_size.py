@@ -1,6 +1,6 @@
 """Lines of code in `src`, without blank lines, comments and docstrings, per package.
 
-    python experiments/code_size.py [--root src/metalic]
+python experiments/code_size.py [--root src/metalic]
 """
 
 import argparse
@@ -19,7 +19,11 @@ def docstring_lines(source: str) -> set[int]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
                 lines |= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
     return lines
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from experiments.offline import THEOREM
 from benchmarks.timing import markdown, write
+from experiments.offline import THEOREM
 from metalic import runtime
 
 if TYPE_CHECKING:

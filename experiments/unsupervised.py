@@ -66,8 +66,8 @@ def main() -> None:
         words = ("--schedule", options.schedule, "--problems", options.problems, "--plays", options.plays)
         command = " ".join(map(str, (*words, "--out", options.out, *options.ledgers)))
         text = (
-            f"# Learning without a reference\n\n`python -m experiments.unsupervised {command}`\n\nGeometric mean of the "
-            f"true relative error on {options.problems} unseen problems (`{options.schedule}`), solved with what a "
+            f"# Learning without a reference\n\n`python -m experiments.unsupervised {command}`\n\nGeometric mean of "
+            f"the true relative error on {options.problems} unseen problems (`{options.schedule}`), solved with what a "
             f"study recommends after {options.plays} plays for the reward `error` and for the reward `residual`.\n\n"
             "| family | `error` | `residual` | ratio |\n|---|---|---|---|\n" + "".join(lines)
         )

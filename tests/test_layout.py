@@ -1,5 +1,11 @@
-"""Every module has its tests in the mirrored place: src/metalic/pinn/laws.py in tests/pinn/test_laws.py."""
+"""Order in the repository: tests mirror modules, figures and ledgers are stored once, the version stands in one place.
 
+The tests of src/metalic/pinn/laws.py are in tests/pinn/test_laws.py.
+"""
+
+import hashlib
+import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -38,3 +44,24 @@ def test_a_module_has_its_mirror(module: Path) -> None:
 
 def test_the_exceptions_exist() -> None:
     assert {Path(name) for name in ELSEWHERE} <= set(MODULES)
+
+
+def test_results_are_stored_once() -> None:
+    """No two equal files among results and the ledgers inside the package; links are fine."""
+    found = defaultdict(list)
+    for folder in (TESTS.parent / "results", SOURCE):
+        for path in folder.rglob("*"):
+            if (
+                path.is_file()
+                and not path.is_symlink()
+                and path.suffix in (".db", ".npz", ".png", ".csv", ".json", ".md")
+            ):
+                found[hashlib.sha256(path.read_bytes()).hexdigest()].append(path)
+    assert [paths for paths in found.values() if len(paths) > 1] == []
+
+
+def test_the_version_stands_in_one_place() -> None:
+    project = tomllib.loads((TESTS.parent / "pyproject.toml").read_text())
+    assert project["project"]["dynamic"] == ["version"]
+    assert "version" not in project["project"]
+    assert project["tool"]["hatch"]["version"] == {"path": "src/metalic/__init__.py"}

@@ -31,7 +31,8 @@ def test_settings_survive_json(settings):
     assert Settings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
 
 
-def test_defaults_are_the_papers():
+def test_defaults_as_a_ledger_keeps_them():
+    """The policy, its c and the discount are those printed in the paper; the kernel is ours."""
     assert Sequential().to_dict() == {
         "name": "sequential",
         "policy": {"name": "ucb", "c": 1.0, "delta": 0.1},
@@ -40,6 +41,14 @@ def test_defaults_are_the_papers():
         "gamma": 0.9,
         "loss_context": "log",
     }
+
+
+def test_the_papers_reward_model_is_named_in_full():
+    stored = Single(kernel="paper", gp="plain").to_dict()
+    assert (stored["kernel"], stored["gp"]) == ("paper", "plain")
+    assert Settings.from_dict(stored).gp == "plain"
+    del stored["gp"]  # a ledger of version 0.1
+    assert Settings.from_dict(stored).gp == "standard"
 
 
 @pytest.mark.parametrize(

@@ -58,10 +58,10 @@ def test_the_rule_follows_coordinates_and_flux():
 def test_default_conditions():
     assert default_conditions(Plain()).names == ("u", "t")  # no flux: the derivative across the cut
     assert default_conditions(Poisson()).names == ("u", "c")
-    for family in NAMES:
-        chosen = default_conditions(find_family(family)).names
-        assert chosen
-        assert set(chosen) <= set(NAMES[family])
+    assert default_conditions(find_family("poisson-unit")).names == ("uavg", "c", "yy")  # the paper's best
+    assert default_conditions(find_family("burgers")).names == ("u", "c", "x")
+    for family in ("advection", "reaction", "heat", "kdv"):
+        assert default_conditions(find_family(family)).names == ("u",)
 
 
 def test_a_coordinate_may_not_take_the_name_of_a_condition():

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tiny import Tiny
 
 import metalic as mt
 from metalic.pinn.schedule import SCHEDULES
@@ -20,24 +21,10 @@ if __name__.startswith("metalic_user"):  # as the command loads a family's file:
 SOLVER: dict[str, Any] = {"hidden": (3,)}
 
 
-class Decay(mt.Family):
-    """u_t = -a u on a square cut in two; exact solution exp(-a t)."""
+class Decay(Tiny):
+    """The family of tiny.py under a name of its own."""
 
-    parameters = {"a": (0.5, 2.0)}
-    domain = mt.Box(x=(0, 1), t=(0, 1))
-    decomposition = mt.split(domain, t=[0.5])
-    conditions = ("u", "uavg", "x")
-    points = mt.Points(16, 8, 4)
-    grid = (5, 11)
-
-    def residual(self, u: Any, p: Any, a: Any) -> Any:
-        return u.t + a * u.value
-
-    def boundary(self) -> list[Any]:
-        return [mt.Dirichlet("t=0", 1.0)]
-
-    def reference(self, a: float) -> Any:
-        return lambda points: np.exp(-a * points[:, 1])
+    name = "decay"
 
 
 class Hostile(Decay):
@@ -67,7 +54,7 @@ def invented(task: Task) -> Outcome:
 def play(
     path: Path, plays: int, family: Any = Decay, bandit: Any = None, seed: int = 3, schedule: Any = SCHEDULE
 ) -> Path:
-    """A study with so many invented plays."""
+    """A study with this many invented plays."""
     bandit = mt.Sequential(policy=mt.Random()) if bandit is None else bandit
     with Study(path, family, bandit, schedule, seed=seed, solver=SOLVER) as study:
         for _ in range(plays):
