@@ -65,7 +65,7 @@ def main() -> None:
             rows.append({"kernel": kernel, "plays": size, "geometric_mean": mean, "median": float(np.median(found))})
             print(rows[-1], flush=True)
     text = (
-        f"# Recommendations after so many random plays: {name}\n\n`python -m experiments.learning_curve "
+        f"# Recommendations after n random plays: {name}\n\n`python -m experiments.learning_curve "
         f"{options.ledger} --out {options.out}`\n\nRelative error on {options.problems} unseen problems "
         f"(schedule `{schedule.name}`) solved with the recommended sets.\n\n"
         "| kernel | plays | geometric mean | median |\n|---|---|---|---|\n"

@@ -130,7 +130,7 @@ def overview_rows(tests: Sequence[OfflineTest]) -> list[list[Any]]:
     fast = [test for test in tests if test.settings["schedule"]["name"] == "fast"]
     for test in sorted(fast, key=lambda test: -len(test.methods)):
         for one in test.summary():
-            name = one.title.split(" of ")[0]  # an oracle of so many draws
+            name = one.title.split(" of ")[0]  # an oracle of n draws
             if one.method == "learned":
                 name = bandit_of(test.settings)
                 plays.setdefault(name, set()).add(test.settings["trials"]["plays"])

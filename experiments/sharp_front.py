@@ -66,7 +66,7 @@ def main() -> None:
                 found.append({"remedy": name, "nu": nu, "seed": seed, "error": solution.error, "seconds": seconds})
                 print(found[-1], round(time.perf_counter() - begun, 1), flush=True)
         rows = [row(name, found) for name in dict.fromkeys(one["remedy"] for one in found)]
-        header = ["remedy", *(f"nu = {nu}" for nu in VISCOSITIES), "seconds a solve"]
+        header = ["remedy", *(f"nu = {nu}" for nu in VISCOSITIES), "seconds per solve"]
         text = (
             f"`python -m experiments.sharp_front --seeds {options.seeds}`\n\nBurgers with the conditions {CONDITIONS}: "
             f"geometric mean of the relative L2 error over {options.seeds} seed(s), and median seconds of the "

@@ -18,7 +18,7 @@ from metalic import runtime
 
 
 def solved(path: Path, plays: int, problems: list[dict[str, float]], schedule: str) -> list[dict]:
-    """The error of each problem with the sets recommended after so many plays of a ledger."""
+    """The error of each problem with the sets recommended after this many plays of a ledger."""
     import metalic as mt
 
     found = []

@@ -36,7 +36,7 @@ def audible(task):  # type: ignore[no-untyped-def]
 
 
 def live(path: Path, plays: int) -> None:
-    """Play until there are so many plays."""
+    """Play until there are this many plays."""
     with Study(path, Tiny, RANDOM, **SETTINGS) as study:
         if study.finished_count < plays:
             study.play(plays - study.finished_count)
