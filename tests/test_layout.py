@@ -4,11 +4,14 @@ The tests of src/metalic/pinn/laws.py are in tests/pinn/test_laws.py.
 """
 
 import hashlib
+import re
 import tomllib
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
+
+from experiments.code_size import code_lines
 
 TESTS = Path(__file__).parent
 SOURCE = TESTS.parent / "src" / "metalic"
@@ -65,3 +68,31 @@ def test_the_version_stands_in_one_place() -> None:
     assert project["project"]["dynamic"] == ["version"]
     assert "version" not in project["project"]
     assert project["tool"]["hatch"]["version"] == {"path": "src/metalic/__init__.py"}
+
+
+def test_hooks_run_the_checks_of_make_test() -> None:
+    root = TESTS.parent
+    recipe = re.search(r"^test:.*\n((?:\t.*\n)+)", (root / "Makefile").read_text(), re.MULTILINE)
+    assert recipe is not None
+    checks = [line.strip().replace("$(BIN)", ".venv/bin") for line in recipe[1].splitlines() if "pytest" not in line]
+    hooks = re.findall(r"^\s+entry: (.*)$", (root / ".pre-commit-config.yaml").read_text(), re.MULTILINE)
+    assert hooks == checks
+
+
+def test_lines_of_code_are_counted_without_prose() -> None:
+    source = '''"""A module."""
+
+# A comment.
+import os  # and another
+
+
+def one(
+    a: int,
+) -> str:
+    """A docstring
+    of two lines."""
+    text = """kept
+    kept"""
+    return text
+'''
+    assert code_lines(source) == 7

@@ -56,3 +56,11 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="has the kernel 'paper', not 'additive'"):
         Study(tmp_path / "a.db", "advection", mt.Sequential(kernel="additive"), protocol="authors")
     assert not list(tmp_path.iterdir())
+
+
+def test_its_page_names_every_family_and_option() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "authors-protocol.md").read_text()
+    for name, member in AUTHORS.members.items():
+        assert f"`{name}`" in page
+        assert all(f"{option}={value!r}".replace("'", '"') in page for option, value in member.options.items())
+    assert f'kernel `{AUTHORS.kernel}`, `gp="{AUTHORS.gp}"`' in page
