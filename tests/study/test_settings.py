@@ -99,7 +99,7 @@ def test_options_that_an_old_ledger_wrote_out(tmp_path: Path, written: dict[str,
             used = study.settings.options.resolve(study.family, study.settings.schedule)
     assert used.hidden == (20, 20)
     assert used.lambda_interface["uavg"] == 5.0
-    with pytest.raises(mt.MetalicError, match="lambda_boundary was 20.0 and is now 1.0"):
+    with pytest.raises(mt.MetalicError, match=r"lambda_boundary was 20.0 and is now 1.0"):
         Study(tmp_path / "old.db", Tiny, solver={"lambda_boundary": 1.0})
 
 
