@@ -8,6 +8,7 @@ from tiny import Tiny
 
 import metalic as mt
 from metalic.errors import StudyError
+from metalic.pinn.options import SolverOptions
 from metalic.study import Study
 from metalic.study.protocol import AUTHORS, counted_once, find_protocol
 
@@ -17,9 +18,12 @@ def test_it_fixes_data_inputs_and_weights(name: str) -> None:
     family = AUTHORS.family(mt.find_family(name))
     poisson = name.startswith("poisson")
     assert getattr(family, "final_data", None) is (None if poisson else True)
-    options = AUTHORS.solver(family, {"hidden": (4,)})
-    assert options["scaling"] == ("none" if poisson else "subdomain")
-    assert options["hidden"] == (4,)
+    options = AUTHORS.options(family, SolverOptions(hidden=(4,)))
+    assert options.scaling == ("none" if poisson else "subdomain")
+    assert options.hidden == (4,)
+    assert options.lambda_interface == counted_once(family, 5.0)
+    by_condition = SolverOptions(lambda_interface={"u": 3.0})
+    assert AUTHORS.options(family, by_condition).lambda_interface == {"u": 3.0}  # taken as it is
     assert AUTHORS.training(None).name == "paper"
     assert AUTHORS.training("quick").name == "quick"
 
