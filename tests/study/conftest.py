@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +10,7 @@ import pytest
 import tiny
 from tiny import METALIC, SETTINGS, Tiny
 
-from metalic.pinn import SCHEDULES
 from metalic.study import Study
-
-
-@pytest.fixture(autouse=True)
-def schedules() -> Iterator[None]:
-    """A family's file may register a schedule; other tests do not see it."""
-    before = dict(SCHEDULES)
-    yield
-    SCHEDULES.clear()
-    SCHEDULES.update(before)
 
 
 @pytest.fixture(scope="module")
