@@ -9,7 +9,7 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from metalic.bandit import Bandit, Played, PlayedPhase, Single, all_arms, gp
 from metalic.bandit.gp import GP, covariance, likelihood, log_marginal, pad, padded_size, train
-from metalic.bandit.kernel import KERNELS, Form, Hyperprior, RewardKernel, kernel_named, register
+from metalic.bandit.kernel import Form, Hyperprior, RewardKernel, find_kernel
 from metalic.errors import BanditError
 
 NAMES = ["paper", "lean", "additive"]
@@ -36,7 +36,7 @@ class Oracle(Kernel):
 def model(name: str, n: int, seed: int = 3) -> GP:
     """A reward model away from its prior medians."""
     context, arm, reward = points(n)
-    form = Form(kernel_named(name), S, 2)
+    form = Form(find_kernel(name), S, 2)
     theta = form.center + 0.5 * np.random.default_rng(seed).standard_normal(len(form.center))
     return GP(form, theta, context, arm, reward)
 
@@ -123,14 +123,14 @@ def test_contrast_is_the_weighted_sum_of_the_joint_posterior(monkeypatch):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_before_any_data_all_arms_are_alike(name):
-    mean, std = train(Form(kernel_named(name), S, 2), *(x[:0] for x in points(2))).predict(HERE, ARMS)
+    mean, std = train(Form(find_kernel(name), S, 2), *(x[:0] for x in points(2))).predict(HERE, ARMS)
     np.testing.assert_allclose(mean, 0.0)
     np.testing.assert_allclose(std, std[0], rtol=1e-14)
 
 
 def test_fit_improves_on_every_start_and_is_reproducible():
     context, arm, reward = points(40, seed=5)
-    form = Form(kernel_named("additive"), S, 2)
+    form = Form(find_kernel("additive"), S, 2)
     first, again = train(form, context, arm, reward), train(form, context, arm, reward)
     np.testing.assert_array_equal(first.theta, again.theta)
 
@@ -151,7 +151,7 @@ def test_fit_improves_on_every_start_and_is_reproducible():
 def test_two_stage_fit_is_close_to_the_full_one(name, monkeypatch):
     """Above 64 plays the search is short; it must lose little against one that sees everything from all starts."""
     context, arm, reward = points(100, seed=6)
-    form = Form(kernel_named(name), S, 2)
+    form = Form(find_kernel(name), S, 2)
     short = train(form, context, arm, reward)
     monkeypatch.setattr(gp, "COARSE", 128)
     monkeypatch.setattr(gp, "GRADIENTS", 300)
@@ -163,7 +163,7 @@ def test_beyond_the_largest_fit_the_posterior_still_sees_every_play(monkeypatch)
     monkeypatch.setattr(gp, "COARSE", 16)
     monkeypatch.setattr(gp, "FINE", 24)
     context, arm, reward = points(60)
-    ours = train(Form(kernel_named("paper"), S, 2), context, arm, reward)
+    ours = train(Form(find_kernel("paper"), S, 2), context, arm, reward)
     last = GP(ours.form, ours.theta, context[:-1], arm[:-1], reward[:-1])
     assert len(ours.reward) == 60
     assert abs(ours.predict(context[-1], arm[-1:])[1][0] - last.predict(context[-1], arm[-1:])[1][0]) > 1e-4
@@ -202,24 +202,19 @@ def test_the_global_precision_is_left_alone():
 
 
 def test_a_kernel_is_added_by_one_class():
-    try:
+    class Flat(RewardKernel):
+        name = "flat"
 
-        @register
-        class Flat(RewardKernel):
-            name = "flat"
+        @staticmethod
+        def priors(s, d):
+            return {"amplitude": Hyperprior(1.0, 1.0)}
 
-            @staticmethod
-            def priors(s, d):
-                return {"amplitude": Hyperprior(1.0, 1.0)}
+        def evaluate(self, X1, X2):
+            return self["amplitude"][0]
 
-            def evaluate(self, X1, X2):
-                return self["amplitude"][0]
-
-        choice = single(kernel="flat").learn(history(10)).recommend((1.0, 0.0), top=16)[0]
-        np.testing.assert_allclose([c.mean for c in choice], choice[0].mean)
-    finally:
-        KERNELS.pop("flat")
-    with pytest.raises(BanditError, match=r"unknown kernel 'flat'.*additive, lean, paper"):
+    choice = single(kernel=Flat).learn(history(10)).recommend((1.0, 0.0), top=16)[0]
+    np.testing.assert_allclose([c.mean for c in choice], choice[0].mean)
+    with pytest.raises(BanditError, match=r"no kernel 'flat': allowed are paper, lean, additive"):
         single(kernel="flat")
 
 

@@ -2,24 +2,13 @@
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tiny
 from tiny import METALIC
-
-from metalic.pinn import SCHEDULES
-
-
-@pytest.fixture(autouse=True)
-def schedules() -> Iterator[None]:
-    """A family's file may register a schedule; other tests do not see it."""
-    before = dict(SCHEDULES)
-    yield
-    SCHEDULES.clear()
-    SCHEDULES.update(before)
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,9 @@ from metalic.pinn.optimizers import Status
 from metalic.pinn.options import SolverOptions
 from metalic.pinn.sampler import Sampler
 from metalic.pinn.solution import PhaseRecord
-from metalic.study import Reward, Study
-from metalic.study.reward import BOUNDARY, INTERFACE, VALIDATION, functional
+from metalic.study import Study
+from metalic.study.rewards import Error, ErrorTime, Residual, find_reward
+from metalic.study.rewards.residual import BOUNDARY, INTERFACE, VALIDATION, functional
 
 
 def record(error: float | None, score: float | None = None) -> PhaseRecord:
@@ -24,18 +25,18 @@ def record(error: float | None, score: float | None = None) -> PhaseRecord:
 
 
 def test_formulas() -> None:
-    assert Reward("error").of(record(1e-3), 30.0) == pytest.approx(3.0)
-    assert Reward("error+time", 60.0).of(record(1e-3), 30.0) == pytest.approx(2.5)
-    assert Reward("residual").of(record(1e-3, 0.01), 30.0) == pytest.approx(2.0)
-    for name, worst in (("error", -2.0), ("residual", -4.0)):
+    assert Error().of(record(1e-3), 30.0) == pytest.approx(3.0)
+    assert ErrorTime(60.0).of(record(1e-3), 30.0) == pytest.approx(2.5)
+    assert Residual().of(record(1e-3, 0.01), 30.0) == pytest.approx(2.0)
+    for reward, worst in ((Error(), -2.0), (Residual(), -4.0)):
         for value in (None, math.nan, math.inf, 1e9):
-            assert Reward(name).of(record(value, value), 0.0) == worst
+            assert reward.of(record(value, value), 0.0) == worst
 
 
 def test_default() -> None:
-    assert Reward.find(None, Tiny()).name == "error"
-    assert Reward.find(None, Blind()).name == "residual"
-    assert str(Reward.find("error+time:90", Tiny())) == "error+time:90"
+    assert find_reward(None, Tiny()).name == "error"
+    assert find_reward(None, Blind()).name == "residual"
+    assert str(find_reward("error+time:90", Tiny())) == "error+time:90"
 
 
 class Flat(mt.Family):
@@ -91,7 +92,7 @@ def test_the_functional_against_finite_differences(family: mt.Family) -> None:
     jumps = jumps + (across * (1.5 if family.flux is not None else 1.0)) ** 2
     expected = np.mean(residual) + BOUNDARY * edge + INTERFACE * np.mean(jumps)
     plain = mt.Schedule("plain", (mt.Phase(mt.Adam(1e-2), 3),))
-    score = Reward("residual").score(family, plain, SolverOptions(), 0)
+    score = Residual().score(family, plain, SolverOptions(), 0)
     assert score is not None
     with jax.enable_x64(True):
         found = score(problem, jax.numpy.asarray(solution.theta))
