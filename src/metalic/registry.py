@@ -88,7 +88,7 @@ class Registry(Mapping[str, T], Generic[T]):
         Raises:
             MetalicError: Nothing has this name, or there is nothing of this kind at that place; of the type `error`.
         """
-        if text not in self and ":" in text:
+        if text not in self and ":" in text.strip(":"):
             return self._load(text)
         return self.named(text, f" {PLACES}")
 

@@ -248,7 +248,7 @@ def test_families_are_found_in_every_way(tmp_path, monkeypatch):
         ("nowhere.py:Mine", "no file 'nowhere.py'"),
         ("no.such.module:Mine", "importing 'no.such.module' failed: ModuleNotFoundError"),
         ("metalic.errors:Mine", "'metalic.errors' has no family 'Mine'; it has: none"),
-        (":", "importing '' failed"),
+        (":", "no family ':': allowed are"),
     ],
 )
 def test_a_place_without_a_family_is_told(text, message):

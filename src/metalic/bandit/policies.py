@@ -129,7 +129,7 @@ class Thompson(Policy):
     @classmethod
     def with_option(cls, option: str) -> "Thompson":
         if option not in ("", JOINT):
-            raise BanditError(f"Thompson sampling takes no option but '{JOINT}', not '{option}'")
+            raise BanditError(f"policy '{cls.name}' takes no option but '{JOINT}', not '{option}'")
         return cls(joint=option == JOINT)
 
     def scores(self, belief: Belief, play: int, rng: np.random.Generator) -> Vector:
