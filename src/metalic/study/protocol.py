@@ -103,4 +103,4 @@ def agreed(stored: str | None, given: str | Protocol | None, path: Any) -> Proto
     if wanted is not None and wanted.name != stored:
         begun = f"with protocol '{stored}'" if stored else "without a protocol"
         raise StudyError(f"ledger '{path}' was begun {begun}, not with '{wanted.name}': take another ledger")
-    return None if stored is None else PROTOCOLS[stored]
+    return wanted if wanted or stored is None else PROTOCOLS.named(stored, " One of your own must be passed")
