@@ -3,7 +3,7 @@
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,20 +18,10 @@ import pytest
 from hypothesis import settings
 
 from metalic.cli import main
-from metalic.pinn import SCHEDULES
 
 # Seconds never decide a test, and a failure found today is found again tomorrow.
 settings.register_profile("metalic", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("metalic")
-
-
-@pytest.fixture(autouse=True)
-def schedules() -> Iterator[None]:
-    """A family's file may register a schedule; other tests do not see it."""
-    before = dict(SCHEDULES)
-    yield
-    SCHEDULES.clear()
-    SCHEDULES.update(before)
 
 
 @pytest.fixture

@@ -29,6 +29,8 @@ ELSEWHERE = {
     "reproduction/online.py": ITEMS,
     "reproduction/paper.py": ITEMS,
     "reproduction/preliminary.py": ITEMS,
+    "study/rewards/error.py": "study/rewards/test_base.py has its formula beside the others",
+    "study/packing.py": "what is sent to workers: test_registry.py and study/test_workers.py send one of each",
     "study/dask_preload.py": "runs inside Dask's workers, which study/test_workers.py starts",
 }
 # The command line is tested as a whole, by commands and not by modules.

@@ -27,7 +27,7 @@ def attempt(family=Line, conditions="u", schedule=ONE, **settings):
     ("arguments", "error", "message"),
     [
         # the family
-        ({"family": "poison"}, FamilyError, "no family 'poison'. Did you mean 'poisson'.* Built in: poisson"),
+        ({"family": "poison"}, FamilyError, "no family 'poison': allowed are .* Did you mean 'poisson'.* Your own"),
         ({"family": "nowhere.py:Mine"}, FamilyError, "no file 'nowhere.py'"),
         # its parameters
         ({"family": "poisson"}, ParameterError, r"'s' is missing; .* s in \[0, 50\]"),

@@ -20,7 +20,8 @@ from metalic.pinn import find_schedule
 from metalic.pinn.network import Network
 from metalic.pinn.options import SolverOptions
 from metalic.sets import split_phases
-from metalic.study import Reward, Study
+from metalic.study import Study
+from metalic.study.rewards import ErrorTime, find_reward
 from metalic.validation import integer, real
 
 NUMBERS = st.one_of(
@@ -170,8 +171,8 @@ def test_decisions(a: Any, b: Any, c: Any, d: Any) -> None:
 @many
 @given(JUNK, JUNK)
 def test_rewards_and_solver_options(a: Any, b: Any) -> None:
-    works_or_tells(Reward, a, b)
-    works_or_tells(Reward.find, a, POISSON)
+    works_or_tells(ErrorTime, a)
+    works_or_tells(find_reward, b, POISSON)
     works_or_tells(SolverOptions.of, a)
     for option in (*SolverOptions.__dataclass_fields__, "speed"):
         works_or_tells(SolverOptions.of, {option: a})

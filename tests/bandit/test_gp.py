@@ -9,7 +9,7 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from metalic.bandit import gp
 from metalic.bandit.gp import GP, covariance, likelihood, log_marginal, pad, padded_size, train
-from metalic.bandit.kernel import Form, kernel_named
+from metalic.bandit.kernel import Form, find_kernel
 
 NAMES = ["paper", "lean", "additive"]
 HERE = np.array([0.3, 0.6])
@@ -35,7 +35,7 @@ class Oracle(Kernel):
 def model(name: str, n: int, seed: int = 3) -> GP:
     """A reward model away from its prior medians."""
     context, arm, reward = points(n)
-    form = Form(kernel_named(name), S, 2)
+    form = Form(find_kernel(name), S, 2)
     theta = form.center + 0.5 * np.random.default_rng(seed).standard_normal(len(form.center))
     return GP(form, theta, context, arm, reward)
 
@@ -122,14 +122,14 @@ def test_contrast_is_the_weighted_sum_of_the_joint_posterior(monkeypatch):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_before_any_data_all_arms_are_alike(name):
-    mean, std = train(Form(kernel_named(name), S, 2), *(x[:0] for x in points(2))).predict(HERE, ARMS)
+    mean, std = train(Form(find_kernel(name), S, 2), *(x[:0] for x in points(2))).predict(HERE, ARMS)
     np.testing.assert_allclose(mean, 0.0)
     np.testing.assert_allclose(std, std[0], rtol=1e-14)
 
 
 def test_fit_improves_on_every_start_and_is_reproducible():
     context, arm, reward = points(40, seed=5)
-    form = Form(kernel_named("additive"), S, 2)
+    form = Form(find_kernel("additive"), S, 2)
     first, again = train(form, context, arm, reward), train(form, context, arm, reward)
     np.testing.assert_array_equal(first.theta, again.theta)
 
@@ -150,7 +150,7 @@ def test_fit_improves_on_every_start_and_is_reproducible():
 def test_two_stage_fit_is_close_to_the_full_one(name, monkeypatch):
     """Above 64 plays the search is short; it must lose little against one that sees everything from all starts."""
     context, arm, reward = points(100, seed=6)
-    form = Form(kernel_named(name), S, 2)
+    form = Form(find_kernel(name), S, 2)
     short = train(form, context, arm, reward)
     monkeypatch.setattr(gp, "COARSE", 128)
     monkeypatch.setattr(gp, "GRADIENTS", 300)
@@ -162,7 +162,7 @@ def test_beyond_the_largest_fit_the_posterior_still_sees_every_play(monkeypatch)
     monkeypatch.setattr(gp, "COARSE", 16)
     monkeypatch.setattr(gp, "FINE", 24)
     context, arm, reward = points(60)
-    ours = train(Form(kernel_named("paper"), S, 2), context, arm, reward)
+    ours = train(Form(find_kernel("paper"), S, 2), context, arm, reward)
     last = GP(ours.form, ours.theta, context[:-1], arm[:-1], reward[:-1])
     assert len(ours.reward) == 60
     assert abs(ours.predict(context[-1], arm[-1:])[1][0] - last.predict(context[-1], arm[-1:])[1][0]) > 1e-4

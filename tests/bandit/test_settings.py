@@ -70,10 +70,10 @@ def test_the_papers_reward_model_is_named_in_full():
         (lambda: Sequential(loss_context="square"), "loss_context"),
         (
             lambda: Policy.from_dict({"name": "ucd"}),
-            "choose one of greedy, random, thompson, ucb",
+            "no policy 'ucd': allowed are ucb, thompson, random, greedy",
         ),
         (lambda: Policy.from_dict({"name": "ucb", "k": 1}), "cannot be made"),
-        (lambda: Settings.from_dict({"name": "triple"}), "choose one of sequential, single"),
+        (lambda: Settings.from_dict({"name": "triple"}), "no bandit 'triple': allowed are single, sequential"),
         (lambda: Settings.from_dict({"name": "single", "gamma": 1}), "cannot be made"),
     ],
 )

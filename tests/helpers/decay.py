@@ -11,13 +11,10 @@ import numpy as np
 from tiny import Tiny
 
 import metalic as mt
-from metalic.pinn.schedule import SCHEDULES
 from metalic.study import PhaseRow, Study
 from metalic.study.play import Outcome, Task
 
 SCHEDULE = mt.Schedule("tiny-decay", (mt.Phase(mt.Adam(1e-2), 5), mt.Phase(mt.Adam(1e-2), 5)))
-if __name__.startswith("metalic_user"):  # as the command loads a family's file: there the schedule goes by its name
-    SCHEDULES[SCHEDULE.name] = SCHEDULE
 SOLVER: dict[str, Any] = {"hidden": (3,)}
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 import metalic as mt
-from metalic.pinn.schedule import SCHEDULES
 from metalic.study.play import Outcome, Task
 from metalic.study.rows import PhaseRow
 
@@ -17,8 +16,6 @@ HERE = Path(__file__).parent
 METALIC = [sys.executable, "-c", "from metalic.cli import main; main()"]
 
 SCHEDULE = mt.Schedule("tiny", (mt.Phase(mt.Adam(1e-2), 5), mt.Phase(mt.Adam(2e-2), 5)))
-if __name__.startswith("metalic_user"):  # as the command loads a family's file: there the schedule goes by its name
-    SCHEDULES["tiny"] = SCHEDULE
 
 
 class Tiny(mt.Family):

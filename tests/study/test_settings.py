@@ -99,14 +99,16 @@ def test_options_that_an_old_ledger_wrote_out(tmp_path: Path, written: dict[str,
             used = study.settings.options.resolve(study.family, study.settings.schedule)
     assert used.hidden == (20, 20)
     assert used.lambda_interface["uavg"] == 5.0
-    with pytest.raises(mt.MetalicError, match=r"lambda_boundary was 20.0 and is now 1.0"):
+    with pytest.raises(mt.MetalicError, match=r"lambda_boundary was 20\.0 and is now 1.0"):
         Study(tmp_path / "old.db", Tiny, solver={"lambda_boundary": 1.0})
 
 
 def test_residuals_are_measured_on_the_points_of_the_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In new ledgers; in those of version 0.1, which have no mark, on the family's."""
     thinned = replace(SCHEDULE, interface_line=2)
-    monkeypatch.setattr("metalic.study.reward.functional", lambda problem, theta: problem.interface.x.shape[-1] ** 2)
+    monkeypatch.setattr(
+        "metalic.study.rewards.residual.functional", lambda problem, theta: problem.interface.x.shape[-1] ** 2
+    )
     settings = SETTINGS | {"schedule": thinned}
     with Study(tmp_path / "new.db", Blind, **settings) as study:
         assert study.ask().run().phases[0].reward == pytest.approx(-0.301, abs=1e-3)  # log10 of 2 points

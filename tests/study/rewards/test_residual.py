@@ -1,4 +1,4 @@
-"""Rewards against closed forms."""
+"""The reward `residual` against a closed form."""
 
 import math
 from pathlib import Path
@@ -7,35 +7,15 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from tiny import RANDOM, SETTINGS, Blind, Tiny
+from tiny import RANDOM, SETTINGS, Blind
 
 import metalic as mt
 from metalic.pinn import Solution
-from metalic.pinn.optimizers import Status
 from metalic.pinn.options import SolverOptions
 from metalic.pinn.sampler import Sampler
-from metalic.pinn.solution import PhaseRecord
-from metalic.study import Reward, Study
-from metalic.study.reward import BOUNDARY, INTERFACE, VALIDATION, functional
-
-
-def record(error: float | None, score: float | None = None) -> PhaseRecord:
-    return PhaseRecord("adam", (), 0, 1, 30.0, 0.0, 1.0, error, Status.RUNNING, (), score)
-
-
-def test_formulas() -> None:
-    assert Reward("error").of(record(1e-3), 30.0) == pytest.approx(3.0)
-    assert Reward("error+time", 60.0).of(record(1e-3), 30.0) == pytest.approx(2.5)
-    assert Reward("residual").of(record(1e-3, 0.01), 30.0) == pytest.approx(2.0)
-    for name, worst in (("error", -2.0), ("residual", -4.0)):
-        for value in (None, math.nan, math.inf, 1e9):
-            assert Reward(name).of(record(value, value), 0.0) == worst
-
-
-def test_default() -> None:
-    assert Reward.find(None, Tiny()).name == "error"
-    assert Reward.find(None, Blind()).name == "residual"
-    assert str(Reward.find("error+time:90", Tiny())) == "error+time:90"
+from metalic.study import Study
+from metalic.study.rewards import Residual
+from metalic.study.rewards.residual import BOUNDARY, INTERFACE, VALIDATION, functional
 
 
 class Flat(mt.Family):
@@ -91,7 +71,7 @@ def test_the_functional_against_finite_differences(family: mt.Family) -> None:
     jumps = jumps + (across * (1.5 if family.flux is not None else 1.0)) ** 2
     expected = np.mean(residual) + BOUNDARY * edge + INTERFACE * np.mean(jumps)
     plain = mt.Schedule("plain", (mt.Phase(mt.Adam(1e-2), 3),))
-    score = Reward("residual").score(family, plain, SolverOptions(), 0)
+    score = Residual().score(family, plain, SolverOptions(), 0)
     assert score is not None
     with jax.enable_x64(True):
         found = score(problem, jax.numpy.asarray(solution.theta))
@@ -106,14 +86,3 @@ def test_a_study_without_a_reference(tmp_path: Path) -> None:
         assert str(study.settings.reward) == "residual"
         assert all(play.error is None and play.reward is not None for play in study.plays)
         assert study.recommend(a=1.0).meaning == "residual on fresh points"
-
-
-def test_time_counts_from_the_beginning_of_the_play(tmp_path: Path) -> None:
-    with Study(tmp_path / "a.db", Tiny, RANDOM, reward="error+time:0.5", **SETTINGS) as study:
-        study.play(2)
-        for play in study.plays:
-            seconds = 0.0
-            for phase in play.phases:
-                seconds += phase.seconds or 0.0
-                assert phase.reward == pytest.approx(-math.log10(phase.error or 1) - seconds / 0.5)
-        assert study.recommend(a=1.0).expected is None
