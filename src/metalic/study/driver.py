@@ -61,7 +61,7 @@ class Driver:
     def run(self) -> None:
         """Until so many plays are finished; KeyboardInterrupt after a Ctrl-C, once plays in flight are written."""
         begun = 0
-        with _first_interrupt(self._stopping) as stop:
+        with first_interrupt(self._stopping) as stop:
             while True:
                 while begun < self.count and self.flying < self.pool.capacity() and not stop.is_set():
                     self.pool.submit(self.study.ask())
@@ -97,7 +97,7 @@ class Driver:
 
 
 @contextmanager
-def _first_interrupt(tell: Callable[[], None]) -> Iterator[threading.Event]:
+def first_interrupt(tell: Callable[[], None]) -> Iterator[threading.Event]:
     """The first Ctrl-C only sets the event; the second acts at once, as always. A thread tells of it: the handler may
     run in the middle of a write to the very stream that is told on, which must not be entered again."""
     stop, teller = threading.Event(), threading.Thread(target=tell)

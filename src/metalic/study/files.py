@@ -27,7 +27,7 @@ NETWORK = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "gpfs", "beegfs"
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
+def ledger_errors(path: Path) -> Iterator[None]:
     """SQLite's errors as ours: what happened to the file, and what to do."""
     try:
         yield
@@ -193,7 +193,7 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
     _check_length(path)
     if write and not os.access(path, os.W_OK):
         raise LedgerError(f"cannot write ledger '{path}': it is read-only")
-    with told(path):
+    with ledger_errors(path):
         if not write:
             _roll_back(path)
         connection = sqlite3.connect(_uri(path, write), uri=True, timeout=10, isolation_level=None)

@@ -18,7 +18,16 @@ from types import TracebackType
 from typing import Any
 
 from ..errors import LedgerError
-from .files import APPLICATION_ID, SCHEMA_VERSION, WriteLock, check_place, connect, exists, schema_version, told
+from .files import (
+    APPLICATION_ID,
+    SCHEMA_VERSION,
+    WriteLock,
+    check_place,
+    connect,
+    exists,
+    ledger_errors,
+    schema_version,
+)
 from .integrity import check_rows, checksum
 from .rows import STATUSES, Numbers, PhaseRow, PlayRow
 
@@ -138,7 +147,7 @@ class Ledger:
         self.close()
 
     def settings(self) -> dict[str, Any]:
-        with told(self.path):
+        with ledger_errors(self.path):
             rows = dict(self._db.execute("SELECT key, value FROM settings ORDER BY key"))
             written = rows.pop(CHECKSUM, None)
             if written != (checksum(rows.items()) if schema_version(self._db) > 1 else None):
@@ -149,7 +158,7 @@ class Ledger:
         """All plays as of now, borrowed ones first, in the order of their numbers."""
         if self._kept is not None:
             return [self._kept[number] for number in sorted(self._kept)]
-        with told(self.path), _transaction(self._db, "BEGIN"):
+        with ledger_errors(self.path), _transaction(self._db, "BEGIN"):
             columns = f"{PLAY}, {CHECKSUM}" if schema_version(self._db) > 1 else PLAY
             plays = self._db.execute(f"SELECT {columns} FROM plays ORDER BY number").fetchall()
             phases = self._db.execute(f"SELECT {PHASE} FROM phases ORDER BY play, phase").fetchall()
@@ -165,7 +174,7 @@ class Ledger:
         """Put a play's row and its phases in the place of what was there, all or nothing."""
         if not self.writable:
             raise LedgerError(f"ledger '{self.path}' was opened for reading; open the study without read_only=True")
-        with told(self.path):
+        with ledger_errors(self.path):
             if not self._ready:
                 self._prepare()
             with _transaction(self._db, "BEGIN IMMEDIATE"):
@@ -196,7 +205,7 @@ def _begin(path: Path, settings: Mapping[str, Any], borrowed: Sequence[PlayRow])
     new = Path(f"{path}.new")
     _remove(new)  # of a process that was killed right here
     try:
-        with told(path):
+        with ledger_errors(path):
             _fill(new, settings, borrowed)
             os.replace(new, path)
             folder = os.open(path.parent, os.O_RDONLY)
