@@ -30,7 +30,7 @@ def metalic(environment: dict[str, str], tmp_path: Path) -> Callable[..., "subpr
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
         command = [*tiny.METALIC, *map(str, arguments)]
-        return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=900)
 
     return run
 
