@@ -15,7 +15,18 @@ Metalic = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def test_play_and_continue(metalic: Metalic, tmp_path: Path, family: str) -> None:
-    options = ("--bandit", "single", "--policy", "ts", "--schedule", family.replace("Tiny", "SCHEDULE"), "--seed", 2, "--first", "x")
+    options = (
+        "--bandit",
+        "single",
+        "--policy",
+        "ts",
+        "--schedule",
+        family.replace("Tiny", "SCHEDULE"),
+        "--seed",
+        2,
+        "--first",
+        "x",
+    )
     played = metalic("play", "t.db", "--family", family, *options, "--plays", 3, "--json")
     assert played.returncode == 0, played.stderr
     assert json.loads(played.stdout)["plays"] == 3

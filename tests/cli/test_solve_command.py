@@ -139,7 +139,18 @@ def test_solve_writes_json_solution_and_picture(metalic: Metalic, tmp_path: Path
 def test_solve_as_a_study_advises(metalic: Metalic, played: Path, family: str) -> None:
     advice = metalic("recommend", "t.db", "--family", family, "-p", "a=1", "--json")
     assert advice.returncode == 0, advice.stderr
-    solved = metalic("solve", family, "-p", "a=1", "-c", "t.db", "--schedule", family.replace("Tiny", "SCHEDULE"), "--json", "--quiet")
+    solved = metalic(
+        "solve",
+        family,
+        "-p",
+        "a=1",
+        "-c",
+        "t.db",
+        "--schedule",
+        family.replace("Tiny", "SCHEDULE"),
+        "--json",
+        "--quiet",
+    )
     assert solved.returncode == 0, solved.stderr
     phases = json.loads(solved.stdout)["phases"]
     assert [phase["conditions"] for phase in phases] == json.loads(advice.stdout)["conditions"]
