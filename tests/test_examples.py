@@ -56,15 +56,15 @@ def test_exact_solution_satisfies_every_law(place):
     rng = np.random.default_rng(0)
     table = model.coefficient_table()
     with jax.enable_x64(True):
-        for k, boxes in enumerate(model.decomposition.subdomains.values()):
-            for point in rng.uniform(boxes[0].low + 0.01, boxes[0].high - 0.01, (5, len(model.coordinates))):
+        for k, region in enumerate(model.decomposition.subdomains.values()):
+            for point in region.sample(5, "random", rng):
                 side = Side(model, differences(exact, point), point, table[k], parameters)
                 np.testing.assert_allclose(side.residual(), 0, atol=DIFFERENCES)
-            for face, patch in model.decomposition.boundary_patches(k):
+            for patch in model.decomposition.boundaries[k]:
                 point = rng.uniform(patch.low, patch.high)
                 normal = {model.coordinates[patch.axis]: patch.sign}
                 for condition in model.boundary():
-                    if face in map(model.decomposition.face, condition.faces):
+                    if patch.name in condition.names(model.decomposition):
                         side = Side(model, differences(exact, point), point, table[k], parameters)
                         np.testing.assert_allclose(
                             condition.law(side.u, side.p, normal, parameters), 0, atol=DIFFERENCES
