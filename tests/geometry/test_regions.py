@@ -111,7 +111,7 @@ def test_a_bad_union_is_refused(boxes, message):
 
 
 def test_a_subdomain_in_the_notch_sticks_out():
-    with pytest.raises(GeometryError, match="'b'.* sticks out"):
+    with pytest.raises(GeometryError, match=r"'b'.* sticks out"):
         Decomposition(L_SHAPE, {"a": L_SHAPE, "b": Box(x=(1, 2), y=(1, 2))})
     with pytest.raises(GeometryError, match=r"hole.* 66.67 %"):
         Decomposition(L_SHAPE, {"a": L_SHAPE.boxes[0]})
