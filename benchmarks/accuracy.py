@@ -1,4 +1,4 @@
-"""How accurate is `fast`? Ten random parameters a family, one fixed sensible set, one core.
+"""How accurate is `fast`? Ten random parameters per family, one fixed sensible set, one core.
 
     python -m benchmarks.accuracy --out results/accuracy
 
@@ -56,7 +56,7 @@ def measure(name: str, count: int, schedule: str) -> dict:
 
 def table(rows: list[dict], schedule: str, count: int) -> str:
     head = (
-        f"Schedule `{schedule}`, {count} random parameters a family, one core, float64.\n\n"
+        f"Schedule `{schedule}`, {count} random parameters per family, one core, float64.\n\n"
         "| family | conditions | median error | target | worst error | paper, Seq-UCB mean | median seconds"
         " | seconds of 3 000 Adam steps, eager PyTorch |\n|---|---|---|---|---|---|---|---|\n"
     )

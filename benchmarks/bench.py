@@ -4,7 +4,7 @@
 
 A part that takes longer than its share is ended; what it has written by then counts, and the table says so. On a new
 machine compilation uses up much of the time; it is kept, so that a second run has more. `--parts memory workers`
-measures these anew and leaves the others as they are in the file: every figure is a ratio within its part. Parts run
+measures these again and leaves the others as they are in the file: every figure is a ratio within its part. Parts run
 alone too, with more families, sizes and repetitions: `python -m benchmarks.steps --help`. Run it on an idle machine.
 """
 
@@ -67,7 +67,7 @@ def run(part: Part, folder: Path) -> dict[str, Any]:
 
 
 def finish(command: list[str], seconds: float) -> str:
-    """Run a command for so many seconds at most, then end it with all processes that it has started."""
+    """Run a command for at most this many seconds, then end it with all processes that it has started."""
     process = subprocess.Popen(command, start_new_session=True)
     try:
         code = process.wait(seconds)
@@ -95,7 +95,7 @@ def table(results: dict[str, dict[str, Any]]) -> str:
         )
     text = (
         "# Benchmark\n\n`make bench`\n\nEvery figure is a ratio within one run on one core, a median of alternating "
-        "repetitions; how each is measured is told in [docs/benchmarks.md](../docs/benchmarks.md).\n\n"
+        "repetitions; how each is measured is described in [docs/benchmarks.md](../docs/benchmarks.md).\n\n"
         f"{markdown(['what', 'target', 'measured', 'reached'], lines)}"
     )
     for part in PARTS:

@@ -4,7 +4,7 @@ python benchmarks/decision_time.py [--json] [--plays 50 200 500 2000] [--repeat 
 
 A decision is `bandit.learn(history).decide(...)`: hyperparameters from the fixed starts, posterior of all arms, UCB.
 Times are medians after one decision that compiles. The wall time is what counts on an idle core; the processor time
-is that of this process alone, for machines that are not idle. Aims: 0.3 s at 200 plays, 3 s at 2000.
+is that of this process alone, for machines that are not idle. Targets: 0.3 s at 200 plays, 3 s at 2000.
 """
 
 import argparse

@@ -5,7 +5,7 @@
 Poisson's equation in any number of coordinates on a grid of subdomains, conditions {u, c}. In every series one size
 grows and the others stay: 1 000 points and 2 subdomains, width 20, 2 coordinates. The sizes of a series run in turns;
 its exponent is the slope of least squares in log-log over all of them (overheads make the first sizes flat).
-Gauss-Newton leaves out widths above 40: its matrix has P^2 numbers for P weights a subdomain (width 160: 5.6 GB).
+Gauss-Newton leaves out widths above 40: its matrix has P^2 numbers for P weights per subdomain (width 160: 5.6 GB).
 Beside the series, 64 subdomains with 1/32 of the points each against 2 with all of them, in turns. A series that would
 use up its share of `--seconds` with compilation leaves out its larger sizes.
 """
@@ -115,7 +115,7 @@ class Growth:
         lines = [[r["series"], r["size"], r["ms"]["adam"], r["ms"].get("gauss-newton")] for r in self.rows]
         slopes = [[series, one["adam"], one["gauss-newton"]] for series, one in self.exponents().items()]
         text = (
-            "`python -m benchmarks.growth`\n\nMilliseconds an iteration on one core, float64 (medians of "
+            "`python -m benchmarks.growth`\n\nMilliseconds per iteration on one core, float64 (medians of "
             f"{self.repetitions} alternating repetitions). Points are those of a subdomain.\n\n"
             f"{markdown(['what grows', 'size', 'Adam', 'Gauss-Newton'], lines)}\n"
             f"{markdown(['exponent in', 'Adam', 'Gauss-Newton'], slopes)}\n"

@@ -64,7 +64,7 @@ def series_products(indices: Iterable[Any]) -> int:
 
 
 def pass_work(network: Any, channels: tuple[Any, ...], points: int) -> Work:
-    """Value and gradient of a network's channels at so many points."""
+    """Value and gradient of a network's channels at this many points."""
     from metalic.families.derivatives import closure
 
     indices = closure(index for _, index in channels)
@@ -198,7 +198,7 @@ def measure(family: str, precision: str, repetitions: int) -> dict[str, Any]:
 def table(rows: list[dict[str, Any]]) -> str:
     text = (
         "`python -m benchmarks.limit`\n\nAn iteration against the time that its multiply-adds and tanh evaluations "
-        "take at this core's measured rates; how they are counted is told in `benchmarks/limit.py`.\n\n"
+        "take at this core's measured rates; how they are counted is described in `benchmarks/limit.py`.\n\n"
     )
     head = [
         "family",

@@ -2,7 +2,7 @@
 
     python -m benchmarks.memory --out results/memory
 
-One process plays Poisson with `fast` and tells its peak resident size. Another plays a study of short plays (Poisson,
+One process plays Poisson with `fast` and reports its peak resident size. Another plays a study of short plays (Poisson,
 all 512 sets, real points, a few iterations of each optimizer, so that 200 of them take minutes): its resident size
 between play 20 and the last must not grow. What such a play takes besides its optimizer (compilation, sampling, the
 reference, decisions, the ledger) it would take with any schedule. So the share outside the optimizer is that time,
@@ -86,7 +86,7 @@ def table(found: dict[str, Any]) -> str:
         f"Outside the optimizer a play takes {cell(of_study['outside_seconds'] / of_study['plays'])} s (mean over the "
         f"study, compilation included), in the optimizer of `{found['schedule']}` {cell(play['optimizer_seconds'])} s: "
         f"a share of **{100 * found['share_outside']:.1f} %** (target: under 5 %), and "
-        f"{cell(found['plays_an_hour'])} plays an hour with one worker.\n"
+        f"{cell(found['plays_an_hour'])} plays per hour with one worker.\n"
     )
 
 

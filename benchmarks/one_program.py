@@ -21,7 +21,7 @@ ADAM, NEWTON = 100, 10  # iterations of a timed block
 
 
 def iteration_times(family, conditions) -> dict[str, float]:  # type: ignore[no-untyped-def]
-    """Seconds an iteration of either optimizer (median of three blocks), and the seconds of compiling both."""
+    """Seconds per iteration of either optimizer (median of three blocks), and the seconds of compiling both."""
     import jax
     import jax.numpy as jnp
 

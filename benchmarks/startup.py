@@ -3,7 +3,7 @@
     python -m benchmarks.startup --out results/startup
 
 A new process does what the command does (start Python, import, read compiled programs from disk, sample, evaluate the
-reference) and tells the time from its own start to the first iteration. The first process fills the cache of compiled
+reference) and reports the time from its own start to the first iteration. The first process fills the cache of compiled
 programs and does not count; the figure is the median of the others.
 """
 

@@ -71,7 +71,7 @@ def same_problem(make: Callable[..., Any], solution: Any, family: str, precision
 
 
 def blocks_of(peer: Any, weights: Any, methods: tuple[str, ...]) -> dict[str, Block]:
-    """Blocks of a peer, each from the same weights (DeepXDE goes on from its own)."""
+    """Blocks of a peer, each from the same weights (DeepXDE continues from its own)."""
 
     def again() -> None:
         if weights is not None:
@@ -133,7 +133,7 @@ def measure(family: str, precision: str, repetitions: int, with_compiled: bool) 
 
 def table(rows: list[dict[str, Any]], repetitions: int) -> str:
     text = (
-        f"`python -m benchmarks.steps`\n\nMilliseconds an iteration on one core (medians of {repetitions} alternating "
+        f"`python -m benchmarks.steps`\n\nMilliseconds per iteration on one core (medians of {repetitions} alternating "
         "repetitions), and the same of each peer over ours: more than 1 means that ours is faster.\n\n"
     )
     names = {"torch": "PyTorch", "compiled": "compiled PyTorch", "jax": "plain JAX", "deepxde": "DeepXDE"}

@@ -80,7 +80,7 @@ TARGETS = (
     Target("exponent of Gauss-Newton in subdomains (linear, and a tenth)", "growth", newton_growth, 1.1, unit=""),
     Target("share outside the optimizer in a study", "memory", percent("share_outside"), 5, unit=" %"),
     Target("growth of memory in a study from play 20 on", "memory", percent("study/growth"), 5, unit=" %"),
-    Target("plays an hour: two workers / one", "workers", partial(within, "ratio"), 1.9, True),
+    Target("plays per hour: two workers / one", "workers", partial(within, "ratio"), 1.9, True),
     Target("before the first iteration of `metalic solve`, warm", "startup", partial(within, "seconds"), 6, unit=" s"),
 )
 

@@ -72,7 +72,7 @@ def run(family: str, schedule: str, seed: int, most: float) -> dict[str, Any]:
 
 
 def peer_times(family: str, repetitions: int) -> dict[str, float]:
-    """Milliseconds an iteration of the PyTorch peer, float64."""
+    """Milliseconds per iteration of the PyTorch peer, float64."""
     from benchmarks.peers.torch_peer import TorchPeer
 
     peer = TorchPeer(family, PARAMETER[family], tuple(SETS[family].split(",")), "float64", 0)

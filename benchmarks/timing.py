@@ -1,6 +1,6 @@
 """What the benchmarks share: the problems, blocks of iterations that are timed, alternating repetitions, files.
 
-A *block* is a function that runs some iterations and gives milliseconds an iteration. Blocks that are compared run in
+A *block* is a function that runs some iterations and gives milliseconds per iteration. Blocks that are compared run in
 turns in one process on one core, so that whatever disturbs the machine disturbs all of them; figures are medians.
 """
 
@@ -65,7 +65,7 @@ def iterations(solution: Any, optimizer: Any, count: int) -> Block:
 
 
 def alternate(blocks: Mapping[str, Block], repetitions: int = REPETITIONS) -> dict[str, float]:
-    """Every block in turn, so many times; the median of each."""
+    """Every block in turn, this many times; the median of each."""
     times: dict[str, list[float]] = {name: [] for name in blocks}
     for _ in range(repetitions):
         for name, run in blocks.items():

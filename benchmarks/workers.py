@@ -1,4 +1,4 @@
-"""How many more plays an hour do two workers give than one?
+"""How many more plays per hour do two workers give than one?
 
     python -m benchmarks.workers --out results/workers
 
@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("--plays", type=int, default=12, help="plays a worker")
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--out", type=Path, default=Path("results/workers"))
-    parser.add_argument("--only", type=int, nargs=2, help="so many workers and a seed: print the plays an hour")
+    parser.add_argument("--only", type=int, nargs=2, help="a number of workers and a seed: print the plays per hour")
     options = parser.parse_args()
     if options.only:
         workers, seed = options.only

@@ -4,7 +4,7 @@
 
 Everything is kept in OUT, and whatever is finished there is not run again: stop it anywhere and run the same command
 to continue. Stages are in the order of what they tell; `--only factors` runs the stages whose name contains the text.
-A test is of a copy of its ledger at so many plays, so that the study can go on.
+A test is of a copy of its ledger at this many plays, so that the study can continue.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def snapshot(stage: Stage, out: Path, plays: int) -> Path:
 
 
 def play(stage: Stage, out: Path) -> None:
-    """Play a study up to so many plays, and keep a copy as it is then."""
+    """Play a study up to this many plays, and keep a copy as it is then."""
     from metalic.reproduction.campaign import bandit_named
     from metalic.study import Study
 

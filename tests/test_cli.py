@@ -106,7 +106,7 @@ def test_families_and_conditions_as_json(folder: Path) -> None:
         (("solve", "poisson", "-p", "s=5", "--out", "nowhere/a.npz"), "no directory 'nowhere'"),
         (("solve", "poisson", "-p", "s=5", "--plot", "a.xyz"), "a picture ends in one of"),
         (("solve", "missing.py:A"), "no file 'missing.py'"),
-        (("solve", "broken.py:Absent"), "families in it: Base, Vector"),
+        (("solve", "broken.py:Absent"), "it has: Base, Vector"),
         (("solve", "broken.py:Vector", "-p", "k=1"), "array of shape (2,)"),
         (("solve", "broken.py:Nothing", "-p", "k=1"), "returned nothing"),
         (("solve", "broken.py:Derivative", "-p", "k=1"), "'u.q' is not a derivative"),

@@ -42,10 +42,14 @@ def test_evaluation(tmp_path, monkeypatch, capsys):
         assert (tmp_path / name).stat().st_size > 0
 
 
-@pytest.mark.parametrize("page", sorted(path.name for path in DOCS.glob("*.md")))
+PAGES = [*DOCS.rglob("*.md"), *DOCS.parent.glob("*.md"), *(DOCS.parent / "results").rglob("*.md")]
+
+
+@pytest.mark.parametrize("page", sorted(str(path.relative_to(DOCS.parent)) for path in PAGES))
 def test_links_lead_somewhere(page):
-    for target in LINK.findall((DOCS / page).read_text()):
-        assert target.startswith("https://") or (DOCS / target).exists(), f"{page}: no '{target}'"
+    path = DOCS.parent / page
+    for target in LINK.findall(path.read_text()):
+        assert target.startswith("https://") or (path.parent / target).exists(), f"{page}: no '{target}'"
 
 
 def test_every_page_is_in_the_index():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from small import untrained
 
 import metalic as mt
 from metalic.bandit import Bandit, Played, PlayedPhase, Policy, Settings
@@ -19,7 +20,8 @@ from metalic.pinn import find_schedule
 from metalic.pinn.network import Network
 from metalic.pinn.options import SolverOptions
 from metalic.sets import split_phases
-from metalic.study import Reward, Study
+from metalic.study import Study
+from metalic.study.rewards import ErrorTime, find_reward
 from metalic.validation import integer, real
 
 NUMBERS = st.one_of(
@@ -171,8 +173,8 @@ def test_decisions(a: Any, b: Any, c: Any, d: Any) -> None:
 @many
 @given(JUNK, JUNK)
 def test_rewards_and_solver_options(a: Any, b: Any) -> None:
-    works_or_tells(Reward, a, b)
-    works_or_tells(Reward.find, a, POISSON)
+    works_or_tells(ErrorTime, a)
+    works_or_tells(find_reward, b, POISSON)
     works_or_tells(SolverOptions.of, a)
     for option in (*SolverOptions.__dataclass_fields__, "speed"):
         works_or_tells(SolverOptions.of, {option: a})
@@ -196,24 +198,13 @@ def test_studies(tmp_path_factory: pytest.TempPathFactory, value: Any, path: Any
 @settings(many, max_examples=40)
 @given(JUNK, JUNK)
 def test_solutions(tmp_path_factory: pytest.TempPathFactory, a: Any, b: Any) -> None:
-    solution = _solution()
+    solution = untrained(POISSON, hidden=(3,))
     works_or_tells(solution, a)
     works_or_tells(solution, x=a, y=b)
     works_or_tells(solution, x=a)
     works_or_tells(mt.Solution.load, a)
     if isinstance(a, str):
         works_or_tells(solution.save, tmp_path_factory.mktemp("s") / "d" / a)
-
-
-def _solution() -> mt.Solution:
-    from metalic.pinn.optimizers import Status
-    from metalic.pinn.solution import PhaseRecord
-
-    network = Network(2, 1, (3,))
-    theta = np.stack([network.init(np.random.default_rng(k)) for k in range(2)])
-    record = PhaseRecord("adam", ("u",), 1, 1, 0.0, 0.0, 1.0, 0.5, Status.RUNNING, ((1, 0.0, 1.0, 0.5),))
-    ones, zeros, points = np.ones((2, 2)), np.zeros((2, 2)), (np.zeros((1, 2)),) * 2
-    return mt.Solution(POISSON, {"s": 1.0}, theta, (3,), zeros, ones, (record,), "mine", 0, points)
 
 
 SOLVE = {"schedule": [mt.Phase(mt.Adam(), 1)], "hidden": (2,), "points": mt.Points(2, 2, 2), "s": 5.0}

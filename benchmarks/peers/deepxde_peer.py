@@ -91,7 +91,7 @@ class DeepXDEPeer:
             return self.model.predict(np.asarray(points, dtype=self.dtype))[:, 0]
 
     def adam(self, steps: int) -> float:
-        """Full-batch Adam for so many steps; seconds."""
+        """Full-batch Adam for this many steps; seconds."""
         with self._settings():
             if self.model.opt_name != "adam":
                 self.model.compile("adam", lr=ADAM_RATE, loss_weights=[1, LAMBDA_B])

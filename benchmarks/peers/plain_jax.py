@@ -179,7 +179,7 @@ class PlainJaxPeer:
         return optax.apply_updates(networks, updates), state
 
     def adam(self, steps: int) -> float:
-        """Full-batch Adam for so many steps, carrying on from the last call; seconds."""
+        """Full-batch Adam for this many steps, carrying on from the last call; seconds."""
         with self._precision():
             begun = time.perf_counter()
             for _ in range(steps):

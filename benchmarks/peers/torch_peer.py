@@ -137,7 +137,7 @@ class TorchPeer:
         return loss
 
     def adam(self, steps: int) -> float:
-        """Full-batch Adam for so many steps, carrying on from the last call; seconds."""
+        """Full-batch Adam for this many steps, carrying on from the last call; seconds."""
         start = time.perf_counter()
         for _ in range(steps):
             self._backward()

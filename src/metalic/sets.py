@@ -7,7 +7,6 @@ are.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .errors import ConditionError
+from .registry import suggestion
 
 NONE, ALL = "none", "all"
 
@@ -87,9 +87,8 @@ class ConditionSet:
     def _from_names(cls, known: tuple[str, ...], names: Sequence[Any], owner: str) -> ConditionSet:
         for name in names:
             if not isinstance(name, str) or name not in known:
-                near = difflib.get_close_matches(str(name), known, n=1)
-                hint = f" Did you mean '{near[0]}'?" if near else ""
-                raise ConditionError(f"no condition '{name}'{owner}: allowed are {', '.join(known)}.{hint}")
+                allowed = f"allowed are {', '.join(known)}.{suggestion(name, known)}"
+                raise ConditionError(f"no condition '{name}'{owner}: {allowed}")
         return cls(known, tuple(int(name in names) for name in known))
 
     @classmethod

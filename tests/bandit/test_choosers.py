@@ -6,7 +6,7 @@ import pytest
 from problems import NAMES, S, history, sequential, single
 
 from metalic.bandit import UCB, BanditChooser, GreedyChooser, Played, PlayedPhase
-from metalic.chooser import Chooser, FixedChooser
+from metalic.chooser import Chooser
 from metalic.sets import ConditionSet, Decision
 
 HERE = {"a": 3.0, "b": 0.5}
@@ -15,14 +15,6 @@ CONTEXT = (3.0, 0.5)
 
 def sent(chooser: Chooser) -> Chooser:
     return pickle.loads(pickle.dumps(chooser))
-
-
-def test_fixed_sets_hold_to_the_end() -> None:
-    first, second = (Decision(ConditionSet.at(NAMES[:S], index)) for index in (3, 5))
-    chooser = FixedChooser((first, second))
-    chooser.begin(HERE)
-    assert [chooser.choose(phase, 0.1) for phase in range(3)] == [first, second, second]
-    assert FixedChooser((first,)).choose(1, 0.1) == first
 
 
 def test_a_bandit_decides_by_key_turn_and_plays_in_flight() -> None:

@@ -7,10 +7,9 @@ from problems import ARMS, S, history, numpy_kernel, points, single
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import Kernel
 
-from metalic.bandit import Bandit, Played, PlayedPhase, Single, all_arms, gp
+from metalic.bandit import gp
 from metalic.bandit.gp import GP, covariance, likelihood, log_marginal, pad, padded_size, train
-from metalic.bandit.kernel import KERNELS, Form, Hyperprior, RewardKernel, kernel_named, register
-from metalic.errors import BanditError
+from metalic.bandit.kernel import Form, find_kernel
 
 NAMES = ["paper", "lean", "additive"]
 HERE = np.array([0.3, 0.6])
@@ -36,7 +35,7 @@ class Oracle(Kernel):
 def model(name: str, n: int, seed: int = 3) -> GP:
     """A reward model away from its prior medians."""
     context, arm, reward = points(n)
-    form = Form(kernel_named(name), S, 2)
+    form = Form(find_kernel(name), S, 2)
     theta = form.center + 0.5 * np.random.default_rng(seed).standard_normal(len(form.center))
     return GP(form, theta, context, arm, reward)
 
@@ -123,14 +122,14 @@ def test_contrast_is_the_weighted_sum_of_the_joint_posterior(monkeypatch):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_before_any_data_all_arms_are_alike(name):
-    mean, std = train(Form(kernel_named(name), S, 2), *(x[:0] for x in points(2))).predict(HERE, ARMS)
+    mean, std = train(Form(find_kernel(name), S, 2), *(x[:0] for x in points(2))).predict(HERE, ARMS)
     np.testing.assert_allclose(mean, 0.0)
     np.testing.assert_allclose(std, std[0], rtol=1e-14)
 
 
 def test_fit_improves_on_every_start_and_is_reproducible():
     context, arm, reward = points(40, seed=5)
-    form = Form(kernel_named("additive"), S, 2)
+    form = Form(find_kernel("additive"), S, 2)
     first, again = train(form, context, arm, reward), train(form, context, arm, reward)
     np.testing.assert_array_equal(first.theta, again.theta)
 
@@ -151,7 +150,7 @@ def test_fit_improves_on_every_start_and_is_reproducible():
 def test_two_stage_fit_is_close_to_the_full_one(name, monkeypatch):
     """Above 64 plays the search is short; it must lose little against one that sees everything from all starts."""
     context, arm, reward = points(100, seed=6)
-    form = Form(kernel_named(name), S, 2)
+    form = Form(find_kernel(name), S, 2)
     short = train(form, context, arm, reward)
     monkeypatch.setattr(gp, "COARSE", 128)
     monkeypatch.setattr(gp, "GRADIENTS", 300)
@@ -163,7 +162,7 @@ def test_beyond_the_largest_fit_the_posterior_still_sees_every_play(monkeypatch)
     monkeypatch.setattr(gp, "COARSE", 16)
     monkeypatch.setattr(gp, "FINE", 24)
     context, arm, reward = points(60)
-    ours = train(Form(kernel_named("paper"), S, 2), context, arm, reward)
+    ours = train(Form(find_kernel("paper"), S, 2), context, arm, reward)
     last = GP(ours.form, ours.theta, context[:-1], arm[:-1], reward[:-1])
     assert len(ours.reward) == 60
     assert abs(ours.predict(context[-1], arm[-1:])[1][0] - last.predict(context[-1], arm[-1:])[1][0]) > 1e-4
@@ -199,58 +198,6 @@ def test_the_global_precision_is_left_alone():
     single().learn(history(6)).decide((1.0, 0.0), play=7, key=0)
     assert jax.config.jax_enable_x64 == before
     assert np.asarray(jax.numpy.ones(2)).dtype == (np.float64 if before else np.float32)
-
-
-def test_a_kernel_is_added_by_one_class():
-    try:
-
-        @register
-        class Flat(RewardKernel):
-            name = "flat"
-
-            @staticmethod
-            def priors(s, d):
-                return {"amplitude": Hyperprior(1.0, 1.0)}
-
-            def evaluate(self, X1, X2):
-                return self["amplitude"][0]
-
-        choice = single(kernel="flat").learn(history(10)).recommend((1.0, 0.0), top=16)[0]
-        np.testing.assert_allclose([c.mean for c in choice], choice[0].mean)
-    finally:
-        KERNELS.pop("flat")
-    with pytest.raises(BanditError, match=r"unknown kernel 'flat'.*additive, lean, paper"):
-        single(kernel="flat")
-
-
-def additive_truth(b: float, weights: np.ndarray) -> np.ndarray:
-    """Rewards of all arms: much is the context's alone, some conditions matter, one of them by context."""
-    h = 2 * all_arms(len(weights)) - 1
-    return 3 * np.sin(15 * b) + h @ weights + 0.5 * (2 * b - 1) * h[:, 0]
-
-
-def regret_after_60_plays(kernel: str, seed: int) -> float:
-    """Of the recommended arm, over contexts, after 60 random plays."""
-    rng = np.random.default_rng(seed)
-    weights = 0.8 * rng.standard_normal(9) * (rng.random(9) < 0.5)
-    arms, plays = all_arms(9).astype(int), []
-    for _ in range(60):
-        b, i = rng.random(), rng.integers(512)
-        reward = additive_truth(b, weights)[i] + 0.3 * rng.standard_normal()
-        plays.append(Played((b,), (PlayedPhase(arms[i].tolist(), float(reward)),)))
-    learned = Bandit(settings=Single(kernel=kernel), conditions=tuple("abcdefghi"), low=(0.0,), high=(1.0,)).learn(
-        plays
-    )
-    losses = []
-    for b in np.linspace(0.05, 0.95, 10).tolist():
-        truth = additive_truth(b, weights)
-        losses.append(truth.max() - truth[learned.recommend((b,), top=1)[0][0].conditions.index])
-    return float(np.mean(losses))
-
-
-def test_additive_learns_an_additive_reward_from_fewer_plays():
-    regrets = {name: np.mean([regret_after_60_plays(name, seed) for seed in range(4)]) for name in NAMES}
-    assert regrets["additive"] < 0.5 * regrets["paper"]
 
 
 def test_pad_marks_finished_and_pending():

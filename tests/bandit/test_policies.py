@@ -10,12 +10,9 @@ from scipy.stats import chisquare
 from metalic.bandit import (
     POLICIES,
     UCB,
-    Bandit,
     Greedy,
     Policy,
     Random,
-    Sequential,
-    Settings,
     Single,
     Thompson,
     find_policy,
@@ -106,61 +103,6 @@ def test_conformance(policy):
     np.testing.assert_array_equal(seen.mean, np.linspace(-1, 1, 8))
     assert Policy.from_dict(json.loads(json.dumps(policy.to_dict()))) == policy
     assert POLICIES[policy.name] is type(policy)
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        Single(),
-        Single(policy=Thompson(joint=True), kernel="paper", random_plays=0),
-        Sequential(policy=UCB(c="theorem", delta=0.3), gamma=0.5, loss_context="none"),
-        Sequential(first=[3, 511, 3]),
-    ],
-)
-def test_settings_survive_json(settings):
-    assert Settings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
-
-
-def test_defaults_are_the_papers():
-    assert Sequential().to_dict() == {
-        "name": "sequential",
-        "policy": {"name": "ucb", "c": 1.0, "delta": 0.1},
-        "kernel": "lean",
-        "random_plays": 5,
-        "gamma": 0.9,
-        "loss_context": "log",
-    }
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: UCB(c=-1.0), "zero or more"),
-        (lambda: UCB(c=float("nan")), "zero or more"),
-        (lambda: UCB(c="theory"), "'theorem'"),
-        (lambda: UCB(delta=0.0), "between 0 and 1"),
-        (lambda: Single(random_plays=-1), "random_plays"),
-        (lambda: Sequential(gamma=float("inf")), "gamma"),
-        (lambda: Single(first="u,c"), "a list of sets"),
-        (lambda: Single(first=3), "a list of sets"),
-        (lambda: Bandit(settings=Single(first=[8]), conditions=("u", "c", "x"), low=(), high=()), "from 0 to 7, not 8"),
-        (
-            lambda: Bandit(settings=Single(first=["u"]), conditions=("u", "c", "x"), low=(), high=()),
-            "a study also takes names",
-        ),
-        (lambda: Sequential(loss_context="square"), "loss_context"),
-        (
-            lambda: Policy.from_dict({"name": "ucd"}),
-            "choose one of greedy, random, thompson, ucb",
-        ),
-        (lambda: Policy.from_dict({"name": "ucb", "k": 1}), "cannot be made"),
-        (lambda: Settings.from_dict({"name": "triple"}), "choose one of sequential, single"),
-        (lambda: Settings.from_dict({"name": "single", "gamma": 1}), "cannot be made"),
-    ],
-)
-def test_bad_settings_are_refused(make, message):
-    with pytest.raises(BanditError, match=message):
-        make()
 
 
 @pytest.mark.parametrize(

@@ -63,15 +63,6 @@ def test_one_at_a_time_equals_the_formulas():
     assert gain == pytest.approx(0.5 * np.linalg.slogdet(np.eye(9) + K[np.ix_(points, points)] / noise)[1])
 
 
-@pytest.mark.parametrize("kernel", ["paper", "lean", "additive"])
-def test_the_prior_has_variance_one(kernel):
-    K = prior_covariance(3, np.linspace(0, 1, 4)[:, None], kernel)
-    np.testing.assert_allclose(np.diag(K), 1.0)
-    assert np.linalg.eigvalsh(K).min() > -1e-12
-    opposite = prior_covariance(3, np.zeros((1, 1)), hyperparameters={"tau2": 1.5})[0, 7]
-    assert opposite == pytest.approx(np.exp(-1.5))  # the proof's exp(-tau2 / s |a - a'|_1)
-
-
 def test_the_figure_and_the_command(result, tmp_path, capsys):
     left, right = regret_figure(result).axes
     assert {line.get_label() for line in left.get_lines()} == {"theorem", "thompson", "random"}

@@ -5,7 +5,7 @@ import pytest
 import sympy as sp
 
 from metalic.errors import FamilyError
-from metalic.families import Advection, Burgers, Dirichlet, Family, Neumann, Periodic, Robin
+from metalic.families import Dirichlet, Family, Neumann, Periodic, Robin
 from metalic.families.derivatives import Partial
 from metalic.families.fields import Point, make_unknown
 from metalic.geometry import Box, split
@@ -152,23 +152,3 @@ def test_a_condition_touches_only_the_derivatives_of_its_faces():
     assert initial.channels == ((0, Partial((0, 1))),)
     assert set(robin.channels) == {(0, Partial((0, 0))), (0, Partial((1, 0)))}
     assert set(both.channels) == {(0, Partial((0, 1))), (0, Partial((1, 0)))}
-
-
-def test_final_data_is_an_option():
-    assert [c.faces for c in Advection().boundary()] == [("t=0", "x=min", "x=max")]
-    assert [c.faces for c in Advection(final_data=True).boundary()] == [("t=0", "x=min", "x=max", "t=1")]
-    assert Advection() != Advection(final_data=True)
-
-
-@pytest.mark.parametrize("nu", [0.001, 0.0173])
-def test_burgers_final_data_is_its_reference(nu):
-    plain, given = Burgers(), Burgers(final_data=True)
-    assert plain != given
-    assert vars(plain) == {}, "ledgers of Burgers have no options"
-    assert [c.faces for c in plain.boundary()] == [("t=0", "x=-1", "x=1")]
-    _, final = System(given, Network(2, 1, (3,))).boundary
-    for x in (-0.6, 0.003, 0.9):
-        place = Place(np.array([x, 1.0]), np.zeros(0), np.array([0.0, 1.0]), {"nu": nu})
-        (missing,) = final.rows(final.channels, np.array([0.25]), np.array([0.25]), place, place)
-        (truth,) = given.reference(nu)(np.array([[x, 1.0]]))
-        assert missing == pytest.approx(0.25 - truth, abs=1e-12)

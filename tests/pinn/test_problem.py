@@ -1,178 +1,101 @@
-"""Which points a problem gets, whose they are, what they weigh, and that only the seed decides them."""
-
-import hashlib
+"""The loss against its rows and terms, gradients against differences, on problems with every feature."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
-from small import Line, Quad, Ring
+from featured import all_rows, every, jitted_rows, made, sets
+from small import Ring, problem
 
-from metalic.errors import GeometryError, ScheduleError
-from metalic.families import BUILT_IN, Burgers, KdV, Poisson, find_family
+from metalic.families import Poisson
+from metalic.families.derivatives import Partial
 from metalic.geometry import Points
-from metalic.geometry.sampling import SAMPLINGS
-from metalic.pinn.sampler import Sampler, scale
+from metalic.pinn.problem import Problem, condition_rows
 
-SMALL = Points(40, 24, 15)
-# Checksums of the points that version 0.1 drew, one per sampling: ledgers and solutions of that time are repeated.
-FIRST_VERSION = {
-    "advection": "8623c050e9fc5f1d 0a630597decf0a76 aba81112d1eecb24 55c204b0b4ba8056 818e4fd2dac9606e",
-    "burgers": "c15fa6db9081377d db45f4abb51e1db7 f32233410779acde 8c32893bc1b9ed9c 715e9d4a12cd3864",
-    "heat": "a64f537ea505f7f8 c62e62cbb98dba91 d6dd57b260db93a4 9dd6c1c880079ef3 c41dff5f3f001d87",
-    "kdv": "92dc4452706a1b9f f8a7df591d4ba2c3 4a5db50c495907ba 750c6079a075a018 b387905b391eb37c",
-    "poisson": "b724c944c40fac42 14f78bbfed09cbc2 0695d2318cc03af1 52fa6751dc2896da e241deecc346f9fa",
-    "poisson-unit": "b724c944c40fac42 14f78bbfed09cbc2 0695d2318cc03af1 52fa6751dc2896da e241deecc346f9fa",
-    "reaction": "8623c050e9fc5f1d 0a630597decf0a76 aba81112d1eecb24 55c204b0b4ba8056 818e4fd2dac9606e",
-}
+pytestmark = pytest.mark.usefixtures("double")
 
 
-def leaves(draw):
-    return [np.asarray(leaf) for leaf in jax.tree.leaves(draw)]
+jitted_value, jitted_gradient = jax.jit(Problem.value), jax.jit(Problem.value_and_gradient)
+jitted_equations = jax.jit(Problem.normal_equations)
 
 
-def row(block, k):
-    """The points of one row that count, and their weights and normals."""
-    mine = block.weight[k] > 0
-    return block.x[k].T[mine], block.weight[k][mine], block.normal[k].T[mine]
+@every
+def test_the_loss_is_the_sum_of_squares_of_its_rows(name):
+    for one, theta in sets(name):
+        total = float(jnp.sum(jitted_rows(one, theta) ** 2))
+        assert float(jitted_value(one, theta)) == pytest.approx(total, rel=1e-12)
 
 
-@pytest.mark.parametrize("sampling", SAMPLINGS)
-@pytest.mark.parametrize("family", [Poisson, Burgers, KdV, Quad, Ring], ids=lambda f: f.__name__)
-def test_shapes_are_the_same_for_every_seed_and_draw(family, sampling):
-    sampler = Sampler(family(), SMALL, sampling)
-    first, again, other, later = (leaves(sampler.draw(*args)) for args in ((3,), (3,), (4,), (3, 1)))
-    for a, b, c, d in zip(first, again, other, later, strict=True):
-        np.testing.assert_array_equal(a, b)
-        assert a.shape == c.shape == d.shape
-    if sampling != "grid":
-        assert any(not np.array_equal(a, c) for a, c in zip(first, other, strict=True))
-        assert any(not np.array_equal(a, d) for a, d in zip(first, later, strict=True))
+def test_the_loss_is_the_weighted_sum_of_its_terms():
+    for one, theta in sets("quad"):
+        parts = jax.jit(Problem.terms)(one, theta)
+        chosen = [n for n, on in zip(one.system.catalogue.names, one.active, strict=True) if on]
+        total = parts["residual"] + 20 * parts["boundary"] + 5 * sum(parts[n] for n in chosen)
+        assert float(jitted_value(one, theta)) == pytest.approx(float(total), rel=1e-12)
 
 
-@pytest.mark.parametrize("name", sorted(BUILT_IN))
-def test_the_numbers_of_the_protocol(name):
-    family = find_family(name)
-    collocation, boundary, interface = Sampler(family, family.points, "random").draw(0)
-    assert collocation.x.shape == (2, 2, 1000)
-    assert interface.x.shape == (1, 2, 802 if name == "burgers" else 101)
-    if name != "kdv":  # there Dirichlet and periodic conditions share the points
-        for k in range(len(boundary[0].a)):
-            assert len(row(boundary[0], k)[0]) == 100
-    if name == "burgers":
-        lines, counts = np.unique(interface.x[0, 0], return_counts=True)
-        assert lines.tolist() == [-0.1, 0.1]
-        assert counts.tolist() == [401, 401]
+@every
+def test_the_gradient_is_the_difference_quotient(name):
+    """Along random directions; a fourth-order difference with h = 1e-3 is good to about 1e-9."""
+    rng = np.random.default_rng(5)
+    for one, theta in sets(name):
+        loss, gradient = jitted_gradient(one, theta)
+        assert float(loss) == pytest.approx(float(jitted_value(one, theta)), rel=1e-12)
+        direction, h = jnp.asarray(rng.normal(size=theta.shape)), 1e-3
+        f = {j: float(jitted_value(one, theta + j * h * direction)) for j in (-2, -1, 1, 2)}
+        slope = (8 * (f[1] - f[-1]) - (f[2] - f[-2])) / (12 * h)
+        assert float(jnp.sum(gradient * direction)) == pytest.approx(slope, rel=1e-6)
 
 
-@pytest.mark.parametrize("family", [Poisson(), Burgers(), Quad()], ids=lambda f: f.name)
-def test_points_lie_where_they_should_and_their_weights_make_means(family):
-    geometry = family.decomposition
-    collocation, boundary, interface = Sampler(family, SMALL, "sobol").draw(0)
-    for k in range(len(geometry)):
-        points, weights, _ = row(collocation, k)
-        assert geometry.membership(points)[k].all()
-        np.testing.assert_allclose(weights, 1 / 40)
-    for e, pair in enumerate(geometry.interfaces):
-        points, weights, normals = row(interface, e)
-        inside = geometry.membership(points)
-        assert inside[pair.a].all()
-        assert inside[pair.b].all()
-        np.testing.assert_allclose(weights.sum(), 1)
-        ahead = geometry.membership(points + 1e-3 * normals)  # the normal points out of a, into b
-        assert ahead[pair.b].all()
-        assert not ahead[pair.a].any()
-    for block in boundary:
-        for i, k in enumerate(block.a):
-            points, _, normals = row(block, i)
-            assert geometry.membership(points)[k].all()
-            assert not geometry.membership(points + 1e-3 * normals).any()  # outwards
-            assert geometry.membership(points - 1e-3 * normals)[k].all()
+def test_an_asymmetric_condition_is_seen_from_both_sides():
+    """Lean at an interface across x, by hand: n = (1, 0) from a, (-1, 0) from b, each with its own material."""
+    one, theta = made("quad")
+    block = one.interface
+    needed = ((0, Partial((0, 0))), (1, Partial((0, 0))), (1, Partial((1, 0))))
+    channels = jax.jit(lambda *at: one.system.network.channels(*at, needed))
+    lean = [view for view in one.system.views if view.law.name == "lean"]
+    e = [(a, b) for a, b in zip(block.a, block.b, strict=True)].index((0, 2))
+    strength = jnp.ones(len(one.system.conditions))
+    rows = [np.asarray(part[e]) for part in jax.jit(lambda t: condition_rows(one, block, lean, strength, t))(theta)]
+    x = block.x[e]
+    values = {}
+    for k in (0, 2):
+        z = (x - one.centre[k][:, None]) * one.slope[k][:, None]
+        values[k] = channels(theta[k], z, one.slope[k])
+    material = {0: 1.0, 2: 0.5}
+    root = np.sqrt(np.asarray(block.weight[e]))
+    for found, (a, b, n) in zip(rows, ((0, 2, 1.0), (2, 0, -1.0)), strict=True):
+        first = -2 * values[b][0]
+        second = material[a] * values[a][2] * n + material[b] * values[b][1]
+        np.testing.assert_allclose(found, [first * root, second * root], rtol=1e-12)
 
 
-def test_conditions_on_one_face_share_its_points_and_a_mean_runs_over_all_boundary_points():
-    family = Quad()  # three conditions on t = 0, (t = 0, x = 1) and x = 0
-    _, boundary, _ = Sampler(family, SMALL, "random").draw(0)
-    value, slope, side = boundary
-    assert value.a == (0, 2)  # subdomains at t = 0
-    assert slope.a == (0, 2, 3)
-    assert side.a == (0, 1)
-    initial = row(value, 0)[0]
-    np.testing.assert_array_equal(row(slope, 0)[0], initial)
-    # Subdomain 1 has a piece 0.4 wide of t = 0 and one 0.5 wide of x = 0, in units of the domain: 24 points in all.
-    assert len(initial) == round(24 * 0.4 / 0.9)
-    assert len(row(side, 0)[0]) == 24 - len(initial)
-    np.testing.assert_allclose(row(value, 0)[1], 1 / 24)
+def test_curvature_is_the_second_derivative_along_a_step_pulled_back():
+    """A central difference: its error falls with the square of h; extrapolated to h = 0 it is the exact one."""
+    one, theta = made("ring")
+    direction = jnp.asarray(np.random.default_rng(6).normal(size=theta.shape))
+
+    shifted = [all_rows(one, theta + k * 0.01 * direction) for k in range(-4, 5)]
+    weights = np.array([-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560])
+    second = sum(w * np.asarray(rows) for w, rows in zip(weights, shifted, strict=True)) / 0.01**2  # of eighth order
+    truth = np.asarray(jax.vjp(lambda s: all_rows(one, s), theta)[1](jnp.asarray(second))[0])
+    measure = jax.jit(Problem.curvature)
+    error = {h: np.abs(measure(one, theta, direction, h) - truth).max() / np.abs(truth).max() for h in (0.02, 0.04)}
+    assert error[0.04] < 0.02
+    assert error[0.04] / error[0.02] == pytest.approx(4, abs=0.1)
 
 
-def test_periodic_points_pair_opposite_faces():
-    _, (block,), _ = Sampler(Ring(), SMALL, "random").draw(0)
-    assert (block.a, block.b) == ((0,), (2,))
-    assert set(block.x.ravel()) == {0.0}
-    assert set(block.y.ravel()) == {3.0}
-    _, (_, block), _ = Sampler(KdV(), SMALL, "random").draw(0)
-    assert (block.a, block.b) == ((0, 1), (0, 1))
-    np.testing.assert_array_equal(block.x[:, 0], 0)
-    np.testing.assert_array_equal(block.y[:, 0], 20)
-    np.testing.assert_array_equal(block.x[:, 1], block.y[:, 1])
-    assert block.x[0, 1].max() <= 10 <= block.x[1, 1].min()
+def test_one_program_serves_all_sets_parameters_and_seeds():
+    one, theta = problem(Ring, hidden=(3,), points=Points(7, 5, 4), seed=11, conditions=())
+    jitted_equations(one, theta)
+    programs = jitted_equations._cache_size()
+    for seed in (0, 1):
+        for chosen in range(4):
+            jitted_equations(*problem(Ring, hidden=(3,), points=Points(7, 5, 4), seed=seed, conditions=chosen))
+    assert jitted_equations._cache_size() == programs
 
 
-def test_an_undivided_family_has_no_interface():
-    collocation, _, interface = Sampler(Poisson().undivided(), SMALL, "random").draw(0)
-    assert interface is None
-    assert collocation.x.shape == (1, 2, 40)
-
-
-def test_unequal_rows_are_padded_with_weight_zero():
-    """Burgers' inner strip has data at t = 0 only, the outer one on x = -1 and x = 1 too; a grid rounds each part."""
-    _, (block,), _ = Sampler(Burgers(), Points(40, 25, 15), "grid").draw(0)
-    counts = (block.weight > 0).sum(axis=1)
-    for k in range(2):
-        points, weights, _ = row(block, k)
-        np.testing.assert_allclose(weights, 1 / counts[k])
-        assert np.all((points[:, 1] == 0) | (np.abs(points[:, 0]) == 1))
-
-
-def test_scaling():
-    low, high = Burgers.decomposition.bounding_boxes()
-    centre, slope = scale(Burgers(), "subdomain")
-    np.testing.assert_allclose((low - centre) * slope, -1)
-    np.testing.assert_allclose((high - centre) * slope, 1)
-    centre, slope = scale(Burgers(), "domain")
-    np.testing.assert_allclose((Burgers.domain.low - centre) * slope, -1)
-    np.testing.assert_allclose((Burgers.domain.high - centre) * slope, 1)
-    centre, slope = scale(Line(), "none")
-    assert (centre.tolist(), slope.tolist()) == ([[0.0], [0.0]], [[1.0], [1.0]])
-    with pytest.raises(ScheduleError, match="no scaling 'unit': allowed are subdomain, domain, none"):
-        scale(Line(), "unit")
-
-
-@pytest.mark.parametrize("name", sorted(FIRST_VERSION))
-def test_a_seed_draws_the_points_of_the_first_version(name):
-    found = []
-    for sampling in SAMPLINGS:
-        digest, sampler = hashlib.sha256(), Sampler(find_family(name), Points(40, 25, 15), sampling)
-        for seed, number in ((0, 0), (3, 1001)):
-            draw = sampler.draw(seed, number)
-            for samples in (draw.collocation, *draw.boundary, draw.interface):
-                for array in (samples.x, samples.y, samples.normal, samples.weight):
-                    digest.update(np.ascontiguousarray(array, dtype="<f8").tobytes())
-                digest.update(repr((samples.a, samples.b)).encode())
-        found.append(digest.hexdigest()[:16])
-    assert found == FIRST_VERSION[name].split()
-
-
-def test_samples_live_on_the_host_and_blocks_on_the_device():
-    draw = Sampler(Poisson(), SMALL, "random").draw(0)
-    assert {type(leaf) for leaf in draw.collocation[:4]} == {np.ndarray}
-    collocation, boundary, interface = draw.blocks(np.float32)
-    for block, samples in ((collocation, draw.collocation), (boundary[0], draw.boundary[0])):
-        assert isinstance(block.x, jax.Array)
-        assert block.x.dtype == np.float32
-        np.testing.assert_array_equal(block.x, samples.x.astype(np.float32))
-    assert (interface.a, interface.b) == (draw.interface.a, draw.interface.b)
-
-
-def test_an_unknown_sampling_is_told():
-    with pytest.raises(GeometryError, match="no sampling 'halton': allowed are random"):
-        Sampler(Poisson(), SMALL, "halton").draw(0)
+def test_an_undivided_problem_has_no_terms_of_conditions():
+    one, theta = problem(Poisson().undivided(), hidden=(3,), points=Points(7, 5, 4), conditions="none")
+    assert set(jax.jit(Problem.terms)(one, theta)) == {"residual", "boundary"}
+    assert one.edges == ()

@@ -9,7 +9,7 @@ from metalic.errors import MetalicError
 from metalic.families import find_family
 from metalic.geometry import Points
 from metalic.geometry.sampling import SAMPLINGS
-from metalic.pinn import LBFGS, SCHEDULES, Adam, GaussNewton, Phase, Schedule, find_schedule
+from metalic.pinn import Adam, Phase
 from metalic.pinn.optimizers import advance
 from metalic.pinn.solution import relative_error
 from metalic.solving import solve
@@ -200,29 +200,6 @@ def test_weights_of_the_loss():
     assert abs(free(x=1.0) - 1) > 0.1
     loose, tight = (line(lambda_interface=weight).terms() for weight in (1e-6, 1e3))
     assert tight["u"] < 0.1 * loose["u"]
-
-
-# --- Schedules -------------------------------------------------------------------------------------------------------
-
-
-def test_the_named_schedules():
-    assert set(SCHEDULES) == {"paper", "fast", "accurate", "quick"}
-    paper = SCHEDULES["paper"]
-    assert [phase.iterations for phase in paper.phases] == [10_000, 50_000]
-    assert paper.phases[0].optimizer == Adam(1e-3)
-    assert paper.phases[1].optimizer == LBFGS(history=50, gradient_tolerance=1e-6, change_tolerance=1e-9)
-    assert (paper.sampling, paper.scaling) == ("random", "none")
-    for name in ("fast", "accurate", "quick"):
-        assert [type(phase.optimizer) for phase in SCHEDULES[name].phases] == [Adam, GaussNewton]
-        assert SCHEDULES[name].scaling == "subdomain"
-
-
-def test_a_schedule_by_name_phases_or_itself():
-    own = Schedule("own", SHORT)
-    assert find_schedule(own) is own
-    assert find_schedule("quick") is SCHEDULES["quick"]
-    assert find_schedule(list(SHORT)) == Schedule("custom", SHORT)
-    assert line(schedule=own).schedule == "own"
 
 
 # --- The edges of families -------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """Every item at small scale: what stands in the files, and that a second call finds the work done."""
 
-import csv
 import json
 import re
 import shutil
@@ -9,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from items import check_files, numbers
 
 import metalic as mt
 from metalic.errors import StudyError
-from metalic.reproduction import ITEMS, paper, reproduce
-from metalic.reproduction.campaign import SCALES, bandit_named
+from metalic.reproduction import paper, reproduce
+from metalic.reproduction.campaign import SCALES
 from metalic.study import Ledger, Study
 
 PLAYS = SCALES["small"].plays
@@ -22,19 +22,6 @@ PLAYS = SCALES["small"].plays
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("reproduced")
-
-
-def numbers(path: Path) -> list[dict[str, str]]:
-    with path.open() as file:
-        return list(csv.DictReader(file))
-
-
-def check_files(out: Path, item: str, names: list[str]) -> None:
-    """Figures that are figures, and a table that says at which scale it was made."""
-    for name in names:
-        assert (out / f"{name}.pdf").read_bytes().startswith(b"%PDF")
-        assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-    assert "Scale `small`" in (out / f"{item}.md").read_text()
 
 
 def test_online(out: Path) -> None:
@@ -135,19 +122,6 @@ def test_the_preliminary_study(out: Path) -> None:
     assert same == [rows[3000 + run].error for run in range(runs)]  # {uavg, rc} at unit weights is in both tables
 
 
-def test_regret(out: Path) -> None:
-    made = reproduce("regret", out, scale="small")
-    check_files(out, "regret", ["regret"])
-    data = numbers(out / "regret.csv")
-    assert len(data) == 60
-    final = {row[0]: row[1] for row in made.table.rows}
-    assert final["UCB, c = 1"] < final["random"]
-    assert final["UCB, theorem's c"] < final["theorem's bound"]
-    assert float(data[-1]["random"]) == pytest.approx(final["random"])
-    exponents = {row[0]: row[3] for row in made.table.rows}
-    assert exponents["random"] > 0.9 > exponents["UCB, theorem's c"]
-
-
 def test_ledgers_that_exist_are_read_and_not_written(out: Path, tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in out.rglob("*.db")}
     made = reproduce("online", tmp_path, scale="small", ledgers=out)
@@ -199,27 +173,6 @@ def test_what_is_missing_is_left_out_if_nothing_may_be_run(out: Path, tmp_path: 
         reproduce("pointwise", tmp_path / "all", **nothing)
     whole = reproduce("pointwise", out, scale="small").table
     assert reproduce("pointwise", out, scale="small", run=False).table == whole
-
-
-def test_the_preliminary_schedule_is_the_papers() -> None:
-    first, second = SCALES["full"].preliminary.phases
-    assert (first.optimizer.rate, first.iterations) == (1e-3, 500)  # type: ignore[attr-defined]
-    assert second.iterations == 20_000
-    assert (second.optimizer.gradient_tolerance, second.optimizer.change_tolerance) == (1e-9, 1e-12)  # type: ignore[attr-defined]
-    assert (SCALES["full"].plays, SCALES["full"].pdes, SCALES["full"].runs) == (200, 100, 10)
-    assert bandit_named("Random-Seq", 5).name == "sequential"
-    assert bandit_named("Single-TS", 5).policy.name == "thompson"
-
-
-def test_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=f"choose one of {', '.join(ITEMS)}"):
-        reproduce("table", tmp_path)
-    with pytest.raises(StudyError, match="allowed are full, small"):
-        reproduce("online", tmp_path, scale="huge")
-    with pytest.raises(StudyError, match="no family 'wave'"):
-        reproduce("online", tmp_path, scale="small", families=["wave"])
-    with pytest.raises(StudyError, match="no directory"):
-        reproduce("online", tmp_path, scale="small", ledgers=tmp_path / "none")
 
 
 def test_on_the_command_line(command, tmp_path: Path) -> None:

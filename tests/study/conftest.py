@@ -2,24 +2,24 @@
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tiny
-from tiny import METALIC
+from tiny import METALIC, SETTINGS, Tiny
 
-from metalic.pinn import SCHEDULES
+from metalic.study import Study
 
 
-@pytest.fixture(autouse=True)
-def schedules() -> Iterator[None]:
-    """A family's file may register a schedule; other tests do not see it."""
-    before = dict(SCHEDULES)
-    yield
-    SCHEDULES.clear()
-    SCHEDULES.update(before)
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A real study of 12 plays: 5 random ones, then decisions by the reward model."""
+    path = tmp_path_factory.mktemp("study") / "tiny.db"
+    with Study(path, Tiny, **SETTINGS) as study:
+        study.play(12)
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ import pytest
 import tiny
 
 from metalic.errors import LedgerError
-from metalic.study import Ledger, PhaseRow, PlayRow, Study, files
+from metalic.study import Ledger, PhaseRow, PlayRow, Study
 from metalic.study.rows import Numbers
 
 SETTINGS = {"family": {"name": "tiny"}, "seed": 1}
@@ -48,19 +48,6 @@ def test_writing_again_replaces_a_play(tmp_path: Path) -> None:
         ledger.write(PlayRow(1, "running", {"a": 1.0}, 5, (PHASE,)))
         ledger.write(ROW)
         assert ledger.plays() == [ROW]
-
-
-def test_numbers_are_kept_as_ranges() -> None:
-    numbers = (-3, -2, 0, 1, 2, 7)
-    kept = Numbers.of(reversed(numbers))
-    assert kept.to_list() == [[-3, -2], [0, 2], [7, 7]]
-    assert kept == Numbers(kept.to_list()) == numbers
-    assert (len(kept), list(kept), kept[-1], kept[2], kept[1:4]) == (6, [*numbers], 7, 0, numbers[1:4])
-    assert [number in kept for number in (-4, -2, -1, 7, 8)] == [False, True, False, True, False]
-    assert len(Numbers([[1, 10**15]])) == 10**15  # in no time
-    for wrong in ([[2, 1]], [[1, 3], [3, 4]], [[5, 6], [1, 2]]):
-        with pytest.raises(ValueError, match="overlap"):
-            Numbers(wrong)
 
 
 def test_a_reader_cannot_write(path: Path) -> None:
@@ -181,16 +168,6 @@ def test_a_log_without_its_ledger(tmp_path: Path) -> None:
     (tmp_path / "x.db-wal").write_bytes(b"1")
     with pytest.raises(LedgerError, match="but no ledger"):
         Ledger.writer(tmp_path / "x.db", SETTINGS)
-
-
-def test_network_file_systems_are_refused_for_writing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert files.mount_type(Path("/proc")) == "proc"
-    for kind in ("nfs4", "cifs", "fuse.sshfs"):
-        monkeypatch.setattr(files, "mount_type", lambda _, kind=kind: kind)
-        with pytest.raises(LedgerError, match=f"network file system \\({kind}\\).*local disk"):
-            Ledger.writer(path, None)
-        with Ledger(path) as ledger:
-            assert len(ledger.plays()) == 60
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")

@@ -17,7 +17,6 @@ from tiny import HERE, RANDOM, SETTINGS, Tiny
 from metalic.atomic import write_whole
 from metalic.errors import FileError, LedgerError
 from metalic.study import Ledger, Study
-from metalic.study.files import listed_type, on_network
 
 ROOT = os.geteuid() == 0
 
@@ -205,43 +204,3 @@ def test_names_that_no_file_can_have(tmp_path: Path) -> None:
     for name in ("n" * 300 + ".npz", "nul\0.npz"):
         with pytest.raises(FileError, match="cannot write"):
             write_whole(tmp_path / name, lambda file: None)
-
-
-# --- Network file systems --------------------------------------------------------------------------------------------
-
-MOUNTS = r"""
-22 28 0:21 / /proc rw,relatime shared:12 - proc proc rw
-28 1 259:2 / / rw,relatime shared:1 - ext4 /dev/nvme0n1p2 rw
-61 28 0:52 / /home rw,relatime shared:31 - nfs4 server:/export/home rw,vers=4.2
-62 61 0:53 / /home/me/local rw - xfs /dev/sdb1 rw
-63 28 0:54 / /mnt/my\040share rw - cifs //host/share rw
-64 28 0:55 / /mnt/far rw master:5 - fuse.sshfs me@host: rw
-65 28 0:56 / /scratch rw - lustre mds@tcp:/scratch rw
-66 28 0:57 / /twice rw - nfs a:/b rw
-67 28 0:58 / /twice rw - tmpfs tmpfs rw
-broken line
-"""
-
-
-@pytest.mark.parametrize(
-    ("path", "kind"),
-    [
-        ("/", "ext4"),
-        ("/data/a.db", "ext4"),
-        ("/homework/a.db", "ext4"),
-        ("/home", "nfs4"),
-        ("/home/me/a.db", "nfs4"),
-        ("/home/me/local/deep/a.db", "xfs"),
-        ("/mnt/my share/a.db", "cifs"),
-        ("/mnt/far/a.db", "fuse.sshfs"),
-        ("/scratch/me", "lustre"),
-        ("/twice/a.db", "tmpfs"),
-    ],
-)
-def test_the_table_of_mounts(path: str, kind: str) -> None:
-    assert listed_type(path, MOUNTS) == kind
-
-
-def test_local_places_are_not_taken_for_a_network(tmp_path: Path) -> None:
-    assert not on_network(tmp_path / "a.db")
-    assert listed_type("/somewhere", "") == ""

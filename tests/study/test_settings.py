@@ -1,4 +1,4 @@
-"""Settings of a study: solver options are checked at the start, and old ledgers keep what they were begun with."""
+"""Settings of a study: checked before a file is made, kept in it, compared by name; old ledgers keep their own."""
 
 import shutil
 from dataclasses import replace
@@ -6,14 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tiny
 from tiny import SCHEDULE, SETTINGS, Blind, Tiny
 
 import metalic as mt
+from metalic.errors import StudyError
 from metalic.pinn import options
-from metalic.pinn.options import SolverOptions
+from metalic.pinn.options import DEFAULTS, SolverOptions
 from metalic.study import Ledger, Study
 from metalic.study.knowledge import shipped
 from metalic.study.settings import RESIDUAL_POINTS
+
+pytestmark = pytest.mark.filterwarnings("error")
 
 ASSET = Path(__file__).parent / "assets" / "ledger-v1.db"
 
@@ -95,14 +99,16 @@ def test_options_that_an_old_ledger_wrote_out(tmp_path: Path, written: dict[str,
             used = study.settings.options.resolve(study.family, study.settings.schedule)
     assert used.hidden == (20, 20)
     assert used.lambda_interface["uavg"] == 5.0
-    with pytest.raises(mt.MetalicError, match="lambda_boundary was 20.0 and is now 1.0"):
+    with pytest.raises(mt.MetalicError, match=r"lambda_boundary was 20\.0 and is now 1.0"):
         Study(tmp_path / "old.db", Tiny, solver={"lambda_boundary": 1.0})
 
 
 def test_residuals_are_measured_on_the_points_of_the_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In new ledgers; in those of version 0.1, which have no mark, on the family's."""
     thinned = replace(SCHEDULE, interface_line=2)
-    monkeypatch.setattr("metalic.study.reward.functional", lambda problem, theta: problem.interface.x.shape[-1] ** 2)
+    monkeypatch.setattr(
+        "metalic.study.rewards.residual.functional", lambda problem, theta: problem.interface.x.shape[-1] ** 2
+    )
     settings = SETTINGS | {"schedule": thinned}
     with Study(tmp_path / "new.db", Blind, **settings) as study:
         assert study.ask().run().phases[0].reward == pytest.approx(-0.301, abs=1e-3)  # log10 of 2 points
@@ -115,3 +121,69 @@ def test_residuals_are_measured_on_the_points_of_the_schedule(tmp_path: Path, mo
     Study(tmp_path / "error.db", Tiny, **settings).close()
     with Ledger(tmp_path / "error.db") as ledger:
         assert RESIDUAL_POINTS not in ledger.settings()
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"seed": 4}, "seed was 3 and is now 4"),
+        ({"schedule": "quick"}, "schedule.name was tiny and is now quick"),
+        ({"bandit": mt.Single()}, "bandit.name was sequential and is now single"),
+        ({"bandit": mt.Sequential(policy=mt.UCB(c=2.0))}, "bandit.policy.c was 1.0 and is now 2.0"),
+        ({"reward": "residual"}, "reward was error and is now residual"),
+        ({"reward": "error+time:30"}, "reward was error and is now error"),
+        ({"solver": {"hidden": (5,)}}, "solver.hidden was"),
+        ({"family": "poisson"}, "family.name was tiny and is now poisson"),
+    ],
+)
+def test_other_settings_are_refused_and_named(tmp_path: Path, changed: dict[str, Any], named: str) -> None:
+    Study(tmp_path / "a.db", Tiny, **SETTINGS).close()
+    with pytest.raises(StudyError, match=named):
+        Study(tmp_path / "a.db", **({"family": Tiny, **SETTINGS} | changed))
+    Study(tmp_path / "a.db", Tiny, **SETTINGS).close()
+
+
+def test_settings_are_found_in_the_file(tmp_path: Path) -> None:
+    bandit = mt.Single(policy=mt.Thompson(joint=True), kernel="paper", random_plays=2)
+    schedule = (mt.Phase(mt.Adam(1e-3), 3), mt.Phase(mt.GaussNewton(damping=0.5), 2, resample=1))
+    solver = {"hidden": (4, 4), "points": mt.Points(9, 8, 7), "precision": "float32"}
+    Study(tmp_path / "a.db", "poisson", bandit, schedule, "error+time:120", 7, solver=solver).close()
+    with Study(tmp_path / "a.db") as study:
+        assert study.settings.bandit_settings == bandit
+        assert study.settings.schedule == mt.Schedule("custom", schedule)
+        assert study.settings.options == SolverOptions(**solver).over(DEFAULTS)
+        assert (study.settings.reward.exchange, study.settings.seed) == (120.0, 7)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"family": "poison"}, "no family"),
+        ({"schedule": "slow"}, "no schedule"),
+        ({"seed": -1}, "seed"),
+        ({"reward": "luck"}, "no reward 'luck'"),
+        ({"reward": "error:3"}, "takes no number"),
+        ({"reward": "error+time:0"}, "positive number of seconds"),
+        ({"family": tiny.Blind, "reward": "error"}, "needs a reference"),
+        ({"solver": {"speed": 2}}, "no solver option 'speed'"),
+        ({"schedule": [mt.Phase(mt.Adam(), 3, conditions="u")]}, "fixes the conditions"),
+        ({"bandit": mt.Sequential(kernel="nice")}, "nice"),
+        ({"start_from": "nothing.db"}, "there is no ledger"),
+        ({"start_from": "heat"}, "no ready-made ledger"),
+    ],
+)
+def test_bad_settings_leave_no_file(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(mt.MetalicError, match=message):
+        Study(tmp_path / "a.db", **({"family": Tiny} | arguments))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_changed_family_file_is_warned_of(tmp_path: Path) -> None:
+    source = Path(tiny.__file__).read_text()
+    own = tmp_path / "own.py"
+    own.write_text(source)
+    Study(tmp_path / "a.db", f"{own}:Tiny", **SETTINGS).close()
+    Study(tmp_path / "a.db", f"{own}:Tiny").close()
+    own.write_text(source + "\n")
+    with pytest.warns(UserWarning, match="'tiny' has changed"):
+        Study(tmp_path / "a.db", f"{own}:Tiny").close()

@@ -144,9 +144,8 @@ import sys
 sys.path.insert(0, {here!r})
 import tiny
 import metalic as mt
-from metalic.pinn.schedule import SCHEDULES
 
-SCHEDULES["slow"] = mt.Schedule("slow", (mt.Phase(mt.Adam(1e-3), 5), mt.Phase(mt.Adam(1e-3), 100_000_000)))
+SCHEDULE = mt.Schedule("slow", (mt.Phase(mt.Adam(1e-3), 5), mt.Phase(mt.Adam(1e-3), 100_000_000)))
 
 class Slow(tiny.Tiny):
     name = "slow"
@@ -167,7 +166,7 @@ def test_a_signal_ends_it_in_time(
     """In the middle of plays that would take hours; what was finished before is there."""
     family, path = f"{tmp_path / 'slow.py'}:Slow", tmp_path / "a.db"
     (tmp_path / "slow.py").write_text(SLOW.format(here=str(HERE)))
-    with Study(path, family, RANDOM, "slow", solver={"hidden": (4,)}) as study:
+    with Study(path, family, RANDOM, f"{tmp_path / 'slow.py'}:SCHEDULE", solver={"hidden": (4,)}) as study:
         for _ in range(3):
             task = study.ask()
             study.tell(task, tiny.pretend(task))

@@ -1,7 +1,5 @@
 """Studies: settings that are kept, decisions that follow from rows, failures, and what is learned."""
 
-import csv
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -12,26 +10,16 @@ import tiny
 from tiny import RANDOM, SCHEDULE, SETTINGS, Tiny
 
 import metalic as mt
-from metalic.errors import ConditionError, FileError, LedgerError, ParameterError, StudyError
+from metalic.errors import ConditionError, LedgerError, StudyError
 from metalic.evaluation.baselines import METHODS
-from metalic.pinn.options import DEFAULTS, SolverOptions
 from metalic.study import Study
-from metalic.study.play import Outcome, Task
+from metalic.study.play import Outcome
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 
 def same(one: list[Any], other: list[Any]) -> bool:
     return len(one) == len(other) and all(a.same_outcome(b) for a, b in zip(one, other, strict=True))
-
-
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A real study of 12 plays: 5 random ones, then decisions by the reward model."""
-    path = tmp_path_factory.mktemp("study") / "tiny.db"
-    with Study(path, Tiny, **SETTINGS) as study:
-        study.play(12)
-    return path
 
 
 def test_a_real_study(played: Path) -> None:
@@ -48,16 +36,6 @@ def test_a_real_study(played: Path) -> None:
                 assert (phase.mean is None) == (play.number <= 5)
         assert "tiny" in repr(study)
         assert "12 plays" in repr(study)
-
-
-def test_a_row_can_be_solved_again(played: Path) -> None:
-    """What a row says is enough to get its error by a plain solve."""
-    with Study(played, Tiny, read_only=True) as study:
-        play = study.plays[6]
-    sets = [phase.conditions for phase in play.phases]
-    choose = lambda phase, loss: sets[phase]  # noqa: E731
-    solution = mt.solve(Tiny(), choose, SCHEDULE, seed=play.seed, hidden=(4,), parameters=play.parameters)
-    assert solution.error == play.error
 
 
 def test_going_on_equals_never_having_stopped(played: Path, tmp_path: Path) -> None:
@@ -81,92 +59,6 @@ def test_an_interrupted_play_is_played_again_with_the_same_decision(played: Path
         study.play(4)
         with Study(played, Tiny, read_only=True) as whole:
             assert same(study.plays, whole.plays)
-
-
-def test_recommendation(played: Path) -> None:
-    with Study(played, Tiny, read_only=True) as study:
-        advice = study.recommend(a=1.0, top=3)
-        effects = study.effects(a=1.0)
-        with pytest.raises(ParameterError, match="finite"):
-            study.recommend(a=math.nan)
-        with pytest.raises(ParameterError, match="outside its box"):
-            study.recommend(a=5.0)
-    assert len(advice.phases) == 2
-    for phase in advice.phases:
-        means = [one.mean for one in phase.suggestions]
-        assert means == sorted(means, reverse=True)
-        assert set(phase.effects) == {"u", "uavg", "x"}
-    assert advice.interval is not None
-    assert advice.expected is not None
-    assert advice.interval[0] < advice.expected < advice.interval[1]
-    assert advice.expected == pytest.approx(10 ** -advice.phases[-1].best.mean)
-    assert effects[0] == advice.phases[0].effects
-    json.dumps(advice.to_dict())
-    solution = mt.solve(Tiny(), advice, SCHEDULE, hidden=(4,), a=1.0)
-    assert solution.conditions[0] == advice.conditions[0]
-    chooser = advice.chooser
-    chooser.begin({"a": 1.0})
-    assert solution.conditions[1] == chooser.choose(1, solution.phases[0].loss).conditions.names
-
-
-def test_recommending_before_playing(tmp_path: Path) -> None:
-    with Study(tmp_path / "a.db", Tiny) as study, pytest.raises(StudyError, match="no finished plays"):
-        study.recommend(a=1.0)
-
-
-@pytest.mark.parametrize(
-    ("changed", "named"),
-    [
-        ({"seed": 4}, "seed was 3 and is now 4"),
-        ({"schedule": "quick"}, "schedule.name was tiny and is now quick"),
-        ({"bandit": mt.Single()}, "bandit.name was sequential and is now single"),
-        ({"bandit": mt.Sequential(policy=mt.UCB(c=2.0))}, "bandit.policy.c was 1.0 and is now 2.0"),
-        ({"reward": "residual"}, "reward was error and is now residual"),
-        ({"reward": "error+time:30"}, "reward was error and is now error"),
-        ({"solver": {"hidden": (5,)}}, "solver.hidden was"),
-        ({"family": "poisson"}, "family.name was tiny and is now poisson"),
-    ],
-)
-def test_other_settings_are_refused_and_named(tmp_path: Path, changed: dict[str, Any], named: str) -> None:
-    Study(tmp_path / "a.db", Tiny, **SETTINGS).close()
-    with pytest.raises(StudyError, match=named):
-        Study(tmp_path / "a.db", **({"family": Tiny, **SETTINGS} | changed))
-    Study(tmp_path / "a.db", Tiny, **SETTINGS).close()
-
-
-def test_settings_are_found_in_the_file(tmp_path: Path) -> None:
-    bandit = mt.Single(policy=mt.Thompson(joint=True), kernel="paper", random_plays=2)
-    schedule = (mt.Phase(mt.Adam(1e-3), 3), mt.Phase(mt.GaussNewton(damping=0.5), 2, resample=1))
-    solver = {"hidden": (4, 4), "points": mt.Points(9, 8, 7), "precision": "float32"}
-    Study(tmp_path / "a.db", "poisson", bandit, schedule, "error+time:120", 7, solver=solver).close()
-    with Study(tmp_path / "a.db") as study:
-        assert study.settings.bandit_settings == bandit
-        assert study.settings.schedule == mt.Schedule("custom", schedule)
-        assert study.settings.options == SolverOptions(**solver).over(DEFAULTS)
-        assert (study.settings.reward.exchange, study.settings.seed) == (120.0, 7)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"family": "poison"}, "no family"),
-        ({"schedule": "slow"}, "no schedule"),
-        ({"seed": -1}, "seed"),
-        ({"reward": "luck"}, "no reward 'luck'"),
-        ({"reward": "error:3"}, "takes no number"),
-        ({"reward": "error+time:0"}, "positive number of seconds"),
-        ({"family": tiny.Blind, "reward": "error"}, "needs a reference"),
-        ({"solver": {"speed": 2}}, "no solver option 'speed'"),
-        ({"schedule": [mt.Phase(mt.Adam(), 3, conditions="u")]}, "fixes the conditions"),
-        ({"bandit": mt.Sequential(kernel="nice")}, "nice"),
-        ({"start_from": "nothing.db"}, "there is no ledger"),
-        ({"start_from": "heat"}, "no ready-made ledger"),
-    ],
-)
-def test_bad_settings_leave_no_file(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(mt.MetalicError, match=message):
-        Study(tmp_path / "a.db", **({"family": Tiny} | arguments))
-    assert not list(tmp_path.iterdir())
 
 
 def test_bad_calls(tmp_path: Path) -> None:
@@ -200,52 +92,6 @@ def test_told_outcomes_are_checked(tmp_path: Path) -> None:
         study.tell(task, good)
         with pytest.raises(StudyError, match="is not running"):
             study.tell(task, good)
-
-
-def test_retries_then_failure_and_the_study_goes_on(tmp_path: Path, pretending: Any) -> None:
-    calls: list[int] = []
-
-    def sometimes(task: Task) -> Outcome:
-        calls.append(task.number)
-        if task.number == 2 or (task.number == 4 and calls.count(4) < 3):
-            raise MemoryError("out of memory")
-        return tiny.pretend(task)
-
-    pretending(sometimes)
-    with Study(tmp_path / "a.db", Tiny, RANDOM, **SETTINGS) as study:
-        study.play(6)
-        plays = study.plays
-    assert calls == [1, 2, 2, 2, 3, 4, 4, 4, 5, 6]
-    assert [play.status for play in plays] == ["done", "failed", "done", "done", "done", "done"]
-    assert plays[1].message == "MemoryError: out of memory"
-    assert [play.attempts for play in plays] == [1, 3, 1, 3, 1, 1]
-    assert plays[5].seen == (1, 3, 4, 5)  # a failed play teaches nothing
-
-
-def test_five_failures_in_a_row_stop_the_study(tmp_path: Path, pretending: Any) -> None:
-    def never(task: Task) -> Outcome:
-        raise RuntimeError(f"no luck with {task.number}")
-
-    pretending(never)
-    with Study(tmp_path / "a.db", Tiny, RANDOM, **SETTINGS) as study:
-        with pytest.raises(StudyError, match=r"5 plays in a row failed.*RuntimeError: no luck with 5"):
-            study.play(20)
-        assert [play.status for play in study.plays] == ["failed"] * 5
-        pretending()
-        study.play(2)
-        assert study.finished_count == 7
-
-
-def test_a_diverged_play_is_an_outcome(tmp_path: Path) -> None:
-    wild = (mt.Phase(mt.Adam(1e300), 5), mt.Phase(mt.Adam(1e-3), 5))
-    bandit = mt.Sequential(random_plays=2)
-    with Study(tmp_path / "a.db", Tiny, bandit, wild, solver={"hidden": (4,)}) as study:
-        study.play(3)
-        plays = study.plays
-        assert {play.status for play in plays} == {"diverged"}
-        assert all(play.error == 100.0 and play.reward == -2.0 for play in plays)
-        assert plays[0].phases[-1].stop_reason == "diverged (loss not finite)"
-        assert study.recommend(a=1.0).expected == pytest.approx(100.0)
 
 
 def test_plays_in_flight_are_counted(tmp_path: Path, pretending: Any) -> None:
@@ -314,39 +160,6 @@ def test_sets_given_first_are_played_after_borrowed_ones_too(tmp_path: Path, pre
         assert [play.phases[1].conditions for play in plays[:2]] == [("x",), ("u", "x")]
         assert [play.phases[0].mean is None for play in plays] == [True, True, False, False]
         assert not any(study.was_random(play) for play in plays)
-
-
-def test_tables(tmp_path: Path, pretending: Any) -> None:
-    pandas = pytest.importorskip("pandas")
-    with Study(tmp_path / "a.db", Tiny, RANDOM, **SETTINGS) as study:
-        study.play(4)
-        frame, plays = study.to_pandas(), study.plays
-        for suffix in ("csv", "json", "parquet"):
-            study.export(tmp_path / f"out.{suffix}")
-        with pytest.raises(FileError, match=r"\.csv, \.json, \.parquet"):
-            study.export(tmp_path / "out.xls")
-        with pytest.raises(FileError, match="cannot write"):
-            study.export(tmp_path / "none" / "out.csv")
-    errors = [play.error for play in plays]
-    assert frame["error"].tolist() == errors
-    assert frame["error_2"].tolist() == errors
-    with (tmp_path / "out.csv").open() as file:
-        assert [float(row["error"]) for row in csv.DictReader(file)] == errors
-    assert [row["error"] for row in json.loads((tmp_path / "out.json").read_text())] == errors
-    parquet = pandas.read_parquet(tmp_path / "out.parquet")
-    assert parquet["error"].tolist() == errors
-    assert parquet["conditions_1"].tolist() == [",".join(play.phases[0].conditions) for play in plays]
-
-
-def test_a_changed_family_file_is_warned_of(tmp_path: Path) -> None:
-    source = Path(tiny.__file__).read_text()
-    own = tmp_path / "own.py"
-    own.write_text(source)
-    Study(tmp_path / "a.db", f"{own}:Tiny", **SETTINGS).close()
-    Study(tmp_path / "a.db", f"{own}:Tiny").close()
-    own.write_text(source + "\n")
-    with pytest.warns(UserWarning, match="'tiny' has changed"):
-        Study(tmp_path / "a.db", f"{own}:Tiny").close()
 
 
 def test_contexts_and_seeds_follow_from_the_seed_and_the_number(tmp_path: Path, pretending: Any) -> None:

@@ -14,7 +14,7 @@ from metalic.study import Ledger, Study
 from metalic.study.driver import _first_interrupt
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
-FAMILY = f"{HERE / 'tiny.py'}:Tiny"
+FAMILY, SCHEDULE = (f"{HERE / 'tiny.py'}:{name}" for name in ("Tiny", "SCHEDULE"))
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_play_show_recommend_export_solve(metalic: Command, tmp_path: Path) -> N
         "--policy",
         "ts",
         "--schedule",
-        "tiny",
+        SCHEDULE,
         "--seed",
         2,
         "--first",
@@ -59,7 +59,7 @@ def test_play_show_recommend_export_solve(metalic: Command, tmp_path: Path) -> N
     assert advice.returncode == 0, advice.stderr
     best = json.loads(advice.stdout)["conditions"][0]
     assert "expected, 95 % between" in metalic("recommend", "t.db", "--family", FAMILY, "-p", "a=1").stdout
-    solved = metalic("solve", FAMILY, "-p", "a=1", "-c", "t.db", "--schedule", "tiny", "--json", "--quiet")
+    solved = metalic("solve", FAMILY, "-p", "a=1", "-c", "t.db", "--schedule", SCHEDULE, "--json", "--quiet")
     assert solved.returncode == 0, solved.stderr
     assert [phase["conditions"] for phase in json.loads(solved.stdout)["phases"]] == [best, best]
 

@@ -11,6 +11,8 @@ import pytest
 import tiny
 from tiny import RANDOM, SETTINGS, Tiny
 
+import metalic as mt
+from metalic.bandit import find_policy
 from metalic.errors import StudyError
 from metalic.study import Study
 from metalic.study.driver import Driver, StudyProgress
@@ -76,6 +78,24 @@ def test_a_family_that_workers_cannot_import(tmp_path: Path, pool: Cluster) -> N
         plays = study.plays
     assert [play.status for play in plays] == ["done"] * 6
     assert [play.attempts for play in plays] == [1] * 6
+
+
+def test_everything_of_a_users_own_on_workers(tmp_path: Path, pool: Cluster) -> None:
+    """Condition, optimizer, policy, kernel and reward go with the family; nothing stays registered here."""
+    (tmp_path / "all.py").write_text((Path(__file__).parents[1] / "own.py").read_text())
+    family, schedule, policy, kernel, reward = (
+        f"{tmp_path / 'all.py'}:{name}" for name in ("Own", "SCHEDULE", "Last", "Flat", "Plain")
+    )
+    bandit = mt.Sequential(policy=find_policy(policy), kernel=kernel, random_plays=2)
+    before = set(cloudpickle.list_registry_pickle_by_value())
+    with Study(tmp_path / "a.db", family, bandit, schedule, reward) as study:
+        (tmp_path / "all.py").unlink()
+        Driver(study, pool, 4, None).run()
+        plays = study.plays
+    assert [play.status for play in plays] == ["done"] * 4, [play.message for play in plays]
+    assert {play.phases[0].optimizer for play in plays} == {"descent"}
+    assert all(play.reward == -play.error for play in plays if play.error is not None)
+    assert set(cloudpickle.list_registry_pickle_by_value()) == before
 
 
 def test_workers_keep_their_memory(pool: Cluster) -> None:

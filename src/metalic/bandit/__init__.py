@@ -15,13 +15,13 @@ from metalic.bandit.settings import Sequential, Settings, Single
 if TYPE_CHECKING:
     from metalic.bandit.bandit import Bandit, Effects, Learned, all_arms
     from metalic.bandit.choosers import BanditChooser, GreedyChooser
-    from metalic.bandit.kernel import KERNELS, RewardKernel, register
+    from metalic.bandit.kernel import KERNELS, RewardKernel, find_kernel
     from metalic.bandit.regret import regret_curves, regret_figure
 
 _LAZY = {
     **dict.fromkeys(("Bandit", "Effects", "Learned", "all_arms"), "metalic.bandit.bandit"),
     **dict.fromkeys(("BanditChooser", "GreedyChooser"), "metalic.bandit.choosers"),
-    **dict.fromkeys(("KERNELS", "RewardKernel", "register"), "metalic.bandit.kernel"),
+    **dict.fromkeys(("KERNELS", "RewardKernel", "find_kernel"), "metalic.bandit.kernel"),
     **dict.fromkeys(("regret_curves", "regret_figure"), "metalic.bandit.regret"),
 }
 
@@ -45,8 +45,8 @@ __all__ = [
     "Single",
     "Thompson",
     "all_arms",
+    "find_kernel",
     "find_policy",
-    "register",
     "regret_curves",
     "regret_figure",
 ]

@@ -19,7 +19,7 @@ from jaxtyping import Float
 
 from metalic.bandit.gp import GP, train
 from metalic.bandit.history import ContextBox, LossScale, Played, PlayedPhase, target
-from metalic.bandit.kernel import Form, kernel_named
+from metalic.bandit.kernel import Form, find_kernel
 from metalic.bandit.policies import Belief, Random
 from metalic.bandit.settings import PLAIN, Sequential, Settings
 from metalic.errors import BanditError
@@ -71,7 +71,7 @@ class Bandit:
                 raise BanditError(
                     f"a set to begin with is an index from 0 to {most}, not {index!r}; a study also takes names"
                 )
-        kernel_named(self.settings.kernel)
+        find_kernel(self.settings.kernel)
         try:
             ends = {end: tuple(map(float, getattr(self, end))) for end in ("low", "high")}
         except (TypeError, ValueError, OverflowError):
@@ -171,7 +171,7 @@ class Learned:
         if phase not in self._models:
             bandit, plays = self.bandit, self.history
             contexts, arms = self._points([(play.context, play.phases[phase]) for play in plays], phase)
-            kernel, plain = kernel_named(bandit.settings.kernel), bandit.settings.gp == PLAIN
+            kernel, plain = find_kernel(bandit.settings.kernel), bandit.settings.gp == PLAIN
             form = Form(kernel, len(bandit.conditions), contexts.shape[1], plain)
             rewards = np.array([bandit.target(play, phase) for play in plays])
             self._models[phase] = train(form, contexts, arms, rewards)

@@ -16,7 +16,7 @@ the law `evaluate` for one pair of points.
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -24,6 +24,7 @@ import tinygp
 from jaxtyping import Array, Float
 
 from metalic.errors import BanditError
+from metalic.registry import Registry
 
 AnyArray = Array | np.ndarray
 Point = Any  # Points of one pair, or with a mask beside it; tinygp takes pytrees, but its types say array
@@ -63,20 +64,15 @@ class RewardKernel(tinygp.kernels.Kernel):
         return self.values[name]
 
 
-KERNELS: dict[str, type[RewardKernel]] = {}
-K = TypeVar("K", bound=type[RewardKernel])
+KERNELS: Registry[type[RewardKernel]] = Registry("kernel", RewardKernel, __name__, BanditError)
 
 
-def register(kernel: K) -> K:
-    """Make a kernel known by its name."""
-    KERNELS[kernel.name] = kernel
-    return kernel
-
-
-def kernel_named(name: str) -> type[RewardKernel]:
-    if name not in KERNELS:
-        raise BanditError(f"unknown kernel {name!r}; choose one of {', '.join(sorted(KERNELS))}")
-    return KERNELS[name]
+def find_kernel(given: str | type[RewardKernel]) -> type[RewardKernel]:
+    """A kernel from its name, its place, or itself."""
+    found = KERNELS.find(given) if isinstance(given, str) else given
+    if not isinstance(found, type) or not issubclass(found, RewardKernel):
+        raise BanditError(f"a kernel is a name such as 'lean' or a class that extends RewardKernel, not {given!r}")
+    return found
 
 
 def _radial(tau: Float[Array, "k"], b: Float[Array, "d"], c: Float[Array, "d"]) -> Float[Array, ""]:
@@ -85,7 +81,6 @@ def _radial(tau: Float[Array, "k"], b: Float[Array, "d"], c: Float[Array, "d"]) 
     return jnp.exp(-distance)
 
 
-@register
 class Paper(RewardKernel):
     """exp(-tau1 |b - b'|^2) exp(tau2 * share of equal bits): the paper's, to the letter.
 
@@ -104,7 +99,6 @@ class Paper(RewardKernel):
         return _radial(self["tau1"], b, c) * jnp.exp(self["tau2"][0] * share)
 
 
-@register
 class Lean(RewardKernel):
     """context R + main z + product R exp(-tau2 * share of bits that differ), z the mean of h_i h'_i.
 
@@ -133,7 +127,6 @@ class Lean(RewardKernel):
         return self["context"][0] * near + self["main"][0] * z + self["product"][0] * near * alike
 
 
-@register
 class Additive(RewardKernel):
     """Context alone + main effects + pairs, the two also varying with the context, + a product for all the rest.
 

@@ -19,9 +19,11 @@ from jaxtyping import Float
 from scipy.linalg import eigh
 
 from metalic.errors import BanditError
+from metalic.registry import Registry
 from metalic.validation import real
 
 TIE = 1e-9  # scores closer than this share of the largest deviation are equal
+JOINT = "joint"
 LARGEST_JOINT = 2048  # arms whose joint covariance is still drawn from
 
 Vector = Float[np.ndarray, "m"]
@@ -63,13 +65,18 @@ class Policy(ABC):
         if not isinstance(values, dict):
             raise BanditError(f"a policy is written as a mapping, not {values!r}")
         options = dict(values)
-        name = options.pop("name", None)
-        if not isinstance(name, str) or name not in POLICIES:
-            raise BanditError(f"unknown policy {name!r}; choose one of {', '.join(sorted(POLICIES))}")
+        kind = POLICIES.named(options.pop("name", None), " One of your own must be passed")
         try:
-            return POLICIES[name](**options)
+            return kind(**options)
         except TypeError as error:
-            raise BanditError(f"policy {name!r} cannot be made from {options}: {error}") from error
+            raise BanditError(f"policy '{kind.name}' cannot be made from {options}: {error}") from error
+
+    @classmethod
+    def with_option(cls, option: str) -> "Policy":
+        """The policy of a text such as 'ucb:2', from what stands after the colon; nothing unless a class allows it."""
+        if option:
+            raise BanditError(f"policy '{cls.name}' takes no option, not '{option}'")
+        return POLICIES.make(cls)
 
 
 @final
@@ -92,6 +99,14 @@ class UCB(Policy):
         if not 0 < (real(self.delta) or 0) < 1:
             raise BanditError(f"UCB's delta is a probability between 0 and 1, not {self.delta!r}")
 
+    @classmethod
+    def with_option(cls, option: str) -> "UCB":
+        """Its c."""
+        try:
+            return cls(float(option)) if option else cls()
+        except ValueError:
+            return cls(option)
+
     def coefficient(self, play: int, arms: int) -> float:
         """c_t for play t and `arms` = 2^s arms."""
         if self.c == "theorem":
@@ -110,6 +125,12 @@ class Thompson(Policy):
     joint: bool = False
 
     name: ClassVar[str] = "thompson"
+
+    @classmethod
+    def with_option(cls, option: str) -> "Thompson":
+        if option not in ("", JOINT):
+            raise BanditError(f"policy '{cls.name}' takes no option but '{JOINT}', not '{option}'")
+        return cls(joint=option == JOINT)
 
     def scores(self, belief: Belief, play: int, rng: np.random.Generator) -> Vector:
         m = len(belief.mean)
@@ -147,21 +168,13 @@ class Greedy(Policy):
         return belief.mean
 
 
-POLICIES: dict[str, type[Policy]] = {policy.name: policy for policy in (UCB, Thompson, Random, Greedy)}
+POLICIES: Registry[type[Policy]] = Registry("policy", Policy, __name__, BanditError)
+SHORT = {"ts": Thompson.name}
 
 
 def find_policy(text: str) -> Policy:
     """A policy as one writes it on a command line: 'ucb', 'ucb:2' and 'ucb:theorem' (its c), 'ts', 'ts:joint',
-    'random', 'greedy'."""
-    name, _, option = text.partition(":")
-    if name == "ucb" and option:
-        try:
-            return UCB(float(option))
-        except ValueError:
-            return UCB(option)
-    if name in ("ts", Thompson.name) and option in ("", "joint"):
-        return Thompson(joint=bool(option))
-    if name not in POLICIES or option:
-        allowed = "ucb, ucb:NUMBER, ucb:theorem, ts, ts:joint, random, greedy"
-        raise BanditError(f"unknown policy '{text}'; choose one of {allowed}")
-    return POLICIES[name]()
+    'random', 'greedy', or 'file.py:Name' for one of your own."""
+    name, colon, option = text.partition(":")
+    found, option = POLICIES.find_with_option(f"{SHORT.get(name, name)}{colon}{option}")
+    return found.with_option(option) if isinstance(found, type) else found

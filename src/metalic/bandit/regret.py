@@ -23,7 +23,7 @@ from jaxtyping import Float, Int
 from matplotlib.figure import Figure
 
 from metalic.bandit.bandit import MOST_CONDITIONS, all_arms
-from metalic.bandit.kernel import Form, Points, kernel_named
+from metalic.bandit.kernel import Form, Points, find_kernel
 from metalic.bandit.policies import UCB, Belief, Policy, Random, Thompson
 from metalic.errors import BanditError
 
@@ -79,7 +79,7 @@ def prior_covariance(
 ) -> Float[np.ndarray, "n n"]:
     """The kernel over contexts x arms (arms run fastest), divided by its variance; prior medians unless given."""
     arms = all_arms(conditions)
-    form = Form(kernel_named(kernel), conditions, contexts.shape[1])
+    form = Form(find_kernel(kernel), conditions, contexts.shape[1])
     chosen = hyperparameters or {}
     theta = np.concatenate([np.full(p.size, np.log(chosen.get(name, p.median))) for name, p in form.priors.items()])
     points: Any = Points(np.repeat(contexts, len(arms), axis=0), np.tile(arms, (len(contexts), 1)))

@@ -8,11 +8,14 @@ target of the phase after it (paper, eq. of r_1), and every phase but the first 
 from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from metalic.bandit.policies import UCB, Policy
 from metalic.errors import BanditError
 from metalic.validation import integer, real
+
+if TYPE_CHECKING:
+    from metalic.bandit.kernel import RewardKernel
 
 LOSS_CONTEXTS = ("log", "raw", "none")
 STANDARD, PLAIN = "standard", "plain"
@@ -28,7 +31,7 @@ class Settings(ABC):
     """
 
     policy: Policy = field(default_factory=UCB)
-    kernel: str = "lean"
+    kernel: str | type["RewardKernel"] = "lean"
     random_plays: int = 5
     first: Sequence[Any] = ()
     gp: str = STANDARD
@@ -38,8 +41,12 @@ class Settings(ABC):
     def __post_init__(self) -> None:
         if not isinstance(self.policy, Policy):
             raise BanditError(f"policy must be UCB(), Thompson(), Random() or Greedy(), not {self.policy!r}")
-        if not isinstance(self.kernel, str):
-            raise BanditError(f"kernel must be a name such as 'lean' or 'paper', not {self.kernel!r}")
+        if not isinstance(self.kernel, str | type):
+            raise BanditError(f"kernel must be a name such as 'lean' or 'paper', or a class, not {self.kernel!r}")
+        if isinstance(self.kernel, str) and ":" in self.kernel:
+            from metalic.bandit.kernel import find_kernel  # stands on JAX, which plain settings do not need
+
+            object.__setattr__(self, "kernel", find_kernel(self.kernel))
         if integer(self.random_plays) is None:
             raise BanditError(f"random_plays must be a whole number, zero or more, not {self.random_plays!r}")
         object.__setattr__(self, "random_plays", int(self.random_plays))
@@ -56,7 +63,8 @@ class Settings(ABC):
             values["first"] = list(self.first)
         if self.gp != STANDARD:
             values["gp"] = self.gp
-        return {"name": self.name, **values, "policy": self.policy.to_dict()}
+        kernel = self.kernel if isinstance(self.kernel, str) else self.kernel.name
+        return {"name": self.name, **values, "kernel": kernel, "policy": self.policy.to_dict()}
 
     @staticmethod
     def from_dict(values: dict[str, Any]) -> "Settings":
@@ -66,7 +74,9 @@ class Settings(ABC):
         options = dict(values)
         name = options.pop("name", None)
         if not isinstance(name, str) or name not in SETTINGS:
-            raise BanditError(f"unknown bandit {name!r}; choose one of {', '.join(sorted(SETTINGS))}")
+            raise BanditError(f"no bandit {name!r}: allowed are {', '.join(SETTINGS)}")
+        if ":" in str(options.get("kernel")):  # no code is loaded because a file says so
+            raise BanditError(f"no kernel {options['kernel']!r}: pass one of your own")
         if "policy" in options:
             options["policy"] = Policy.from_dict(options["policy"])
         try:

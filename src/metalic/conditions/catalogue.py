@@ -7,16 +7,7 @@ from typing import Any
 from ..errors import ConditionError
 from ..families.base import Family
 from ..sets import ALL, ConditionSet
-from .laws import (
-    AverageContinuity,
-    Condition,
-    DerivativeContinuity,
-    FluxContinuity,
-    Residual,
-    ResidualContinuity,
-    ResidualGradient,
-    SolutionContinuity,
-)
+from .laws import Condition, conditions_of
 
 
 class Catalogue:
@@ -29,7 +20,7 @@ class Catalogue:
     """
 
     def __init__(self, family: Family):
-        by_rule = _rule(family)
+        by_rule = conditions_of(family)
         known = {condition.name: condition for condition in by_rule}
         if len(known) < len(by_rule):
             taken = next(z for z in family.coordinates if z in ("u", "uavg", "r", "rc", "gr", "c"))
@@ -56,20 +47,6 @@ class Catalogue:
             ConditionError: The notation is unknown or ambiguous, or this family has no such condition.
         """
         return ConditionSet.parse(self.names, conditions, f" for family '{self.family_name}'")
-
-
-def _rule(family: Family) -> list[Condition]:
-    """The whole catalogue that coordinates and flux give, in order."""
-    found: list[Condition] = [
-        SolutionContinuity(),
-        AverageContinuity(),
-        Residual(),
-        ResidualContinuity(),
-        ResidualGradient(),
-    ]
-    if family.flux is not None:
-        found.append(FluxContinuity())
-    return found + [DerivativeContinuity(z, order) for order in (1, 2) for z in family.coordinates]
 
 
 def xpinn_set(catalogue: Catalogue) -> ConditionSet:

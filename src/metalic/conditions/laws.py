@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..families.base import Family
 from ..families.fields import components_of
 from .side import Side
 
@@ -104,3 +105,17 @@ class DerivativeContinuity(Condition):
     def law(self, a: Side, b: Side, n: Any) -> Any:
         along = (self.coordinate,) * self.order
         return tuple(f.d(*along) - g.d(*along) for f, g in zip(components_of(a.u), components_of(b.u)))
+
+
+def conditions_of(family: Family) -> list[Condition]:
+    """The whole catalogue that coordinates and flux give, in order."""
+    found: list[Condition] = [
+        SolutionContinuity(),
+        AverageContinuity(),
+        Residual(),
+        ResidualContinuity(),
+        ResidualGradient(),
+    ]
+    if family.flux is not None:
+        found.append(FluxContinuity())
+    return found + [DerivativeContinuity(z, order) for order in (1, 2) for z in family.coordinates]

@@ -25,9 +25,10 @@ from ..errors import StudyError
 from ..families.base import Family
 from ..geometry.sampling import Points
 from ..pinn.options import SolverOptions
+from ..registry import Registry
 from ..sets import ALL, NONE, ConditionSet, Decision
 from ..study.play import Task
-from ..study.reward import Reward
+from ..study.rewards import Residual, Reward, find_reward
 from ..study.settings import StudySettings
 from .rules import best_fixed
 
@@ -114,22 +115,24 @@ def _needed(learned: Learned | None) -> Learned:
 
 
 RANDOM_SEQUENTIAL = Sequential(policy=Random())
-METHODS: dict[str, Method] = {
-    method.name: method
-    for method in (
-        Recommended("learned", "learned", 0),
-        RandomSets("random-single", "Random-Single", 1, Single(policy=Random())),
-        RandomSets("random-seq", "Random-Seq", 2, RANDOM_SEQUENTIAL),
-        Undivided("pinn-sub", "PINN-Sub", 3, lambda hidden: hidden),
-        Undivided("pinn-merge-h", "PINN-Merge-H", 4, lambda hidden: tuple(2 * width for width in hidden)),
-        Undivided("pinn-merge-v", "PINN-Merge-V", 5, lambda hidden: hidden * 2),
-        FixedSet("all", "all conditions", 6, lambda catalogue, _: catalogue.parse(ALL)),
-        FixedSet("xpinn", "XPINN (uavg, rc)", 7, lambda catalogue, _: xpinn_set(catalogue)),
-        FixedSet("cpinn", "cPINN (uavg, c)", 8, lambda catalogue, _: cpinn_set(catalogue)),
-        FixedSet("fixed", "best fixed set", 9, lambda catalogue, known: catalogue.parse(best_fixed(_needed(known)))),
-    )
-}
+LEARNED = Recommended("learned", "learned", 0)
+RANDOM_SINGLE = RandomSets("random-single", "Random-Single", 1, Single(policy=Random()))
+RANDOM_SEQ = RandomSets("random-seq", "Random-Seq", 2, RANDOM_SEQUENTIAL)
+PINN_SUB = Undivided("pinn-sub", "PINN-Sub", 3, lambda hidden: hidden)
+PINN_MERGE_H = Undivided("pinn-merge-h", "PINN-Merge-H", 4, lambda hidden: tuple(2 * width for width in hidden))
+PINN_MERGE_V = Undivided("pinn-merge-v", "PINN-Merge-V", 5, lambda hidden: hidden * 2)
+ALL_CONDITIONS = FixedSet("all", "all conditions", 6, lambda catalogue, _: catalogue.parse(ALL))
+XPINN = FixedSet("xpinn", "XPINN (uavg, rc)", 7, lambda catalogue, _: xpinn_set(catalogue))
+CPINN = FixedSet("cpinn", "cPINN (uavg, c)", 8, lambda catalogue, _: cpinn_set(catalogue))
+FIXED = FixedSet("fixed", "best fixed set", 9, lambda catalogue, learned: catalogue.parse(best_fixed(_needed(learned))))
+METHODS: Registry[Method] = Registry("method", Method, __name__, StudyError, instances=True)
 PAPER = ("random-single", "random-seq", "pinn-sub", "pinn-merge-h", "pinn-merge-v")
+
+
+def measured_by(settings: StudySettings) -> Reward:
+    """What trials are measured by: the error; for a family without a reference the residual, as the study has it."""
+    usual = find_reward(None, settings.family)
+    return settings.reward if isinstance(settings.reward, Residual) and isinstance(usual, Residual) else usual
 
 
 def make_task(
@@ -150,6 +153,6 @@ def make_task(
         seed=seed,
         schedule=settings.schedule,
         options=setup.options,
-        reward=Reward.find(None, settings.family),
+        reward=measured_by(settings),
         chooser=chooser,
     )

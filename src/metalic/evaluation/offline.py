@@ -27,7 +27,7 @@ from ..study import Ledger, Study
 from ..study.driver import Show
 from ..study.ledger import TRIALS
 from ..study.play import Task
-from ..study.reward import Reward
+from ..study.rewards import find_reward
 from ..study.rows import PlayRow
 from ..study.settings import StudySettings
 from .baselines import METHODS, Method, RandomSets, Setup, make_task
@@ -218,10 +218,8 @@ def check_methods(names: Sequence[str] | None, study: Study) -> tuple[str, ...]:
     whole = not study.family.coefficients
     if names is None:
         return tuple(name for name in METHODS if whole or not name.startswith("pinn"))
-    unknown = [name for name in names if name not in METHODS]
-    if unknown:
-        raise StudyError(f"no method '{unknown[0]}': allowed are {', '.join(METHODS)}")
-    return tuple(name for name in METHODS if name in names or name == "learned")
+    chosen = {METHODS.named(name).name for name in (*names, "learned")}
+    return tuple(name for name in METHODS if name in chosen)
 
 
 def run_test(
@@ -256,7 +254,7 @@ def settings_of(study: Study, plan: Planner) -> dict[str, Any]:
         "reward": str(study.settings.reward),
         "seed": study.settings.seed,
     }
-    measured = str(Reward.find(None, study.family))
+    measured = str(find_reward(None, study.family))
     return plan.settings.to_dict() | {"reward": measured, "seed": plan.seed, TRIALS: about}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from ..errors import ScheduleError
 from ..families.base import Family
 from ..geometry.sampling import Points
+from ..registry import Registry
 from ..validation import integer
 from .optimizers import LBFGS, Adam, GaussNewton, Optimizer
 from .options import SolverOptions
@@ -41,6 +41,11 @@ class Phase:
         object.__setattr__(self, "resample", resample)
         if self.adaptive and self.resample is None:
             raise ScheduleError("adaptive points need 'resample': after how many iterations to move them")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        budget = {key: getattr(self, key) for key in ("iterations", "resample", "adaptive")}
+        return {"optimizer": self.optimizer.to_dict(), **budget}
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,28 @@ class Schedule:
             hidden=self.hidden, lambda_boundary=self.lambda_boundary, lambda_interface=self.lambda_interface
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; sets of its phases are not part of it."""
+        newer = {key: getattr(self, key) for key in ("hidden", "lambda_boundary", "lambda_interface")}
+        return {
+            "phases": [phase.to_dict() for phase in self.phases],
+            **{key: getattr(self, key) for key in ("name", "sampling", "scaling", "interface_line")},
+            **{key: value for key, value in newer.items() if value is not None},  # older files do not have them
+        }
+
+    @staticmethod
+    def from_dict(values: Mapping[str, Any]) -> Schedule:
+        """The schedule that `to_dict` wrote.
+
+        Raises:
+            ScheduleError: It is not one, or a phase has an optimizer that is not built in.
+        """
+        try:
+            phases = [{**phase, "optimizer": Optimizer.from_dict(phase["optimizer"])} for phase in values["phases"]]
+            return Schedule(**{**values, "phases": tuple(Phase(**phase) for phase in phases)})
+        except (KeyError, TypeError) as error:
+            raise ScheduleError(f"{values} is not a schedule ({error})") from error
+
     def points(self, family: Family) -> Points:
         """The family's numbers of points, thinned out on interfaces if the schedule says so."""
         pairs = family.decomposition.interfaces
@@ -91,32 +118,24 @@ class Schedule:
         return replace(family.points, interface=min(family.points.interface, most))
 
 
-SCHEDULES: dict[str, Schedule] = {
-    schedule.name: schedule
-    for schedule in (
-        Schedule(
-            "paper",
-            (Phase(Adam(1e-3), 10_000), Phase(LBFGS(gradient_tolerance=1e-6, change_tolerance=1e-9), 50_000)),
-            sampling="random",
-            scaling="none",
-        ),
-        Schedule("fast", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 200)), interface_line=101),
-        Schedule("accurate", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 1000, resample=150)), interface_line=101),
-        Schedule("quick", (Phase(Adam(5e-3), 100), Phase(GaussNewton(), 50)), interface_line=101),
-    )
-}
+PAPER = Schedule(
+    "paper",
+    (Phase(Adam(1e-3), 10_000), Phase(LBFGS(gradient_tolerance=1e-6, change_tolerance=1e-9), 50_000)),
+    sampling="random",
+    scaling="none",
+)
+FAST = Schedule("fast", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 200)), interface_line=101)
+ACCURATE = Schedule("accurate", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 1000, resample=150)), interface_line=101)
+QUICK = Schedule("quick", (Phase(Adam(5e-3), 100), Phase(GaussNewton(), 50)), interface_line=101)
+SCHEDULES: Registry[Schedule] = Registry("schedule", Schedule, __name__, ScheduleError, instances=True)
 
 
 def find_schedule(given: str | Schedule | Sequence[Phase]) -> Schedule:
-    """A schedule from its name, its phases, or itself."""
+    """A schedule from its name, its place, its phases, or itself."""
     if isinstance(given, Schedule):
         return given
     if isinstance(given, str):
-        if given not in SCHEDULES:
-            near = difflib.get_close_matches(given, SCHEDULES, n=1)
-            hint = f" Did you mean '{near[0]}'?" if near else ""
-            raise ScheduleError(f"no schedule '{given}': allowed are {', '.join(SCHEDULES)}.{hint}")
-        return SCHEDULES[given]
+        return SCHEDULES.find(given)
     phases = tuple(given) if isinstance(given, Iterable) else (given,)
     if not all(isinstance(phase, Phase) for phase in phases):
         raise ScheduleError(f"a schedule is a name, a Schedule or a sequence of Phase, not {given!r}")

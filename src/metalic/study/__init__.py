@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from metalic.study.ledger import Ledger
     from metalic.study.recommendation import Recommendation
-    from metalic.study.reward import Reward
+    from metalic.study.rewards import Reward
     from metalic.study.rows import PhaseRow, PlayRow
     from metalic.study.study import Study
 
@@ -19,7 +19,7 @@ _HOME = {
     "PhaseRow": "rows",
     "PlayRow": "rows",
     "Recommendation": "recommendation",
-    "Reward": "reward",
+    "Reward": "rewards",
     "Study": "study",
 }
 

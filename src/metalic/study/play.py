@@ -20,7 +20,7 @@ from ..pinn import Solution, train
 from ..pinn.options import SolverOptions
 from ..pinn.schedule import Schedule
 from ..pinn.solution import ERROR_CAP
-from .reward import Reward
+from .rewards import Reward
 from .rows import DIVERGED, DONE, PhaseRow
 
 

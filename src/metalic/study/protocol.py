@@ -7,7 +7,6 @@ are weighed and the reward model; its schedule is a default. It is kept in a led
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,6 +18,7 @@ from ..families.base import Family
 from ..families.registry import BUILT_IN
 from ..pinn.options import DEFAULTS, SolverOptions
 from ..pinn.schedule import Schedule, find_schedule
+from ..registry import Registry
 
 AVERAGE = "uavg"
 
@@ -89,18 +89,12 @@ AUTHORS = Protocol(
         "poisson-unit": _SOURCE,
     },
 )
-PROTOCOLS = {AUTHORS.name: AUTHORS}
+PROTOCOLS: Registry[Protocol] = Registry("protocol", Protocol, __name__, StudyError, instances=True)
 
 
 def find_protocol(given: str | Protocol) -> Protocol:
     """A protocol from its name or itself."""
-    if isinstance(given, Protocol):
-        return given
-    if given not in PROTOCOLS:
-        near = difflib.get_close_matches(str(given), PROTOCOLS, n=1, cutoff=0.5)
-        hint = f" Did you mean '{near[0]}'?" if near else ""
-        raise StudyError(f"no protocol '{given}': allowed are {', '.join(PROTOCOLS)}.{hint}")
-    return PROTOCOLS[given]
+    return given if isinstance(given, Protocol) else PROTOCOLS.find(str(given))
 
 
 def agreed(stored: str | None, given: str | Protocol | None, path: Any) -> Protocol | None:
@@ -109,4 +103,4 @@ def agreed(stored: str | None, given: str | Protocol | None, path: Any) -> Proto
     if wanted is not None and wanted.name != stored:
         begun = f"with protocol '{stored}'" if stored else "without a protocol"
         raise StudyError(f"ledger '{path}' was begun {begun}, not with '{wanted.name}': take another ledger")
-    return None if stored is None else find_protocol(stored)
+    return wanted if wanted or stored is None else PROTOCOLS.named(stored, " One of your own must be passed")

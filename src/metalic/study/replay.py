@@ -16,7 +16,6 @@ from ..chooser import FixedChooser
 from ..errors import StudyError
 from ..sets import Decision
 from .play import Task
-from .reward import ERROR_TIME
 from .rows import PhaseRow, PlayRow
 from .study import Study
 
@@ -107,7 +106,7 @@ def replay(study: Study, number: int) -> Replay:
     written = tuple(phase.decision(study.settings.catalogue.names) for phase in row.phases)
     outcome = replace(task, chooser=FixedChooser(written)).run()
     decisions = tuple(_redecide(study, task, row))
-    timed = study.settings.reward.name == ERROR_TIME
+    timed = study.settings.reward.timed
     same = [_timeless(phase, timed) for phase in row.phases] == [_timeless(phase, timed) for phase in outcome.phases]
     then, now = {**(row.versions or {}), "host": row.host}, {**outcome.versions, "host": outcome.host}
     differing = {name: (then.get(name), now.get(name)) for name in now if then.get(name) != now.get(name)}

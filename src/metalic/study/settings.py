@@ -15,14 +15,12 @@ from ..conditions import Catalogue, textbook_sets
 from ..errors import MetalicError, StudyError
 from ..families.base import Family
 from ..families.registry import BUILT_IN, find_family
-from ..pinn.optimizers import LBFGS, Adam, GaussNewton, Optimizer
 from ..pinn.options import VERSION_0_1, SolverOptions
-from ..pinn.schedule import Phase, Schedule, find_schedule
+from ..pinn.schedule import Schedule, find_schedule
 from ..validation import integer
 from .protocol import Protocol, agreed, find_protocol
-from .reward import RESIDUAL, Reward
+from .rewards import REWARDS, Residual, Reward, find_reward
 
-OPTIMIZERS: dict[str, type[Optimizer]] = {kind.name: kind for kind in (Adam, LBFGS, GaussNewton)}
 TEXTBOOK = "textbook"
 RESIDUAL_POINTS = "residual_points"
 
@@ -76,7 +74,7 @@ class StudySettings:
 
     def _residual_points(self) -> str | None:
         """Which numbers of points the residual is measured on: None for the family's own, as in version 0.1."""
-        return "schedule" if self.reward.name == RESIDUAL and not self.reward.family_points else None
+        return "schedule" if isinstance(self.reward, Residual) and not self.reward.family_points else None
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -89,7 +87,7 @@ class StudySettings:
                 "options": {key: repr(value) for key, value in sorted(vars(self.family).items())},
             },
             "bandit": self.bandit_settings.to_dict(),
-            "schedule": schedule_to_dict(self.schedule),
+            "schedule": self.schedule.to_dict(),
             "reward": str(self.reward),
             "seed": self.seed,
             "solver": self.options.to_dict(),
@@ -119,7 +117,7 @@ def new_settings(
         family=found,
         bandit_settings=Sequential() if bandit is None else bandit,
         schedule=plan,
-        reward=Reward.find(reward, found),
+        reward=find_reward(reward, found),
         seed=0 if seed is None else seed,
         options=options.settled(found, plan),
         spec=spec or _spec(family, found),
@@ -151,10 +149,7 @@ def stored_settings(
         family=found,
         bandit_settings=Settings.from_dict(values["bandit"]) if bandit is None else bandit,
         schedule=_stored_schedule(values, path) if schedule is None else find_schedule(schedule),
-        reward=replace(
-            Reward.find(values["reward"] if reward is None else reward, found),
-            family_points=RESIDUAL_POINTS not in values,
-        ),
+        reward=_stored_reward(values, reward, found),
         seed=values["seed"] if seed is None else seed,
         options=options.over(stored, VERSION_0_1, conditions=Catalogue(found).names),
         spec=values["spec"],
@@ -222,29 +217,24 @@ def _stored_family(values: Mapping[str, Any], path: Path) -> str:
     return spec
 
 
-def schedule_to_dict(schedule: Schedule) -> dict[str, Any]:
-    """A schedule as plain values."""
-    phases = []
-    for phase in schedule.phases:
-        optimizer = {"name": phase.optimizer.name, **_plain(phase.optimizer)}
-        budget = {key: getattr(phase, key) for key in ("iterations", "resample", "adaptive")}
-        phases.append({"optimizer": optimizer, **budget})
-    others = {key: getattr(schedule, key) for key in ("name", "sampling", "scaling", "interface_line")}
-    newer = {key: _plain(getattr(schedule, key)) for key in ("hidden", "lambda_boundary", "lambda_interface")}
-    return {"phases": phases, **others, **{key: value for key, value in newer.items() if value is not None}}
+def _stored_reward(values: Mapping[str, Any], given: Any, family: Family) -> Reward:
+    stored = values["reward"]
+    if given is None and stored.partition(":")[0] not in REWARDS:  # no code is loaded because a file says so
+        raise StudyError(
+            f"the study was begun with your reward '{stored}'. Give it: --reward FILE.py:CLASS, or reward=... in Python"
+        )
+    found = find_reward(stored if given is None else given, family)
+    return Residual(family_points=RESIDUAL_POINTS not in values) if isinstance(found, Residual) else found
 
 
 def _stored_schedule(values: Mapping[str, Any], path: Path) -> Schedule:
-    stored = dict(values["schedule"])
     try:
-        phases = []
-        for phase in stored.pop("phases"):
-            options = dict(phase)
-            optimizer = dict(options.pop("optimizer"))
-            phases.append(Phase(OPTIMIZERS[optimizer.pop("name")](**optimizer), **options))
-        return Schedule(phases=tuple(phases), **stored)
-    except (KeyError, TypeError, MetalicError) as error:
-        raise StudyError(f"the schedule of ledger '{path}' has an optimizer of your own: pass schedule=...") from error
+        return Schedule.from_dict(values["schedule"])
+    except MetalicError as error:
+        raise StudyError(
+            f"the schedule of ledger '{path}' has an optimizer of your own: give it, --schedule FILE.py:NAME, or "
+            "schedule=... in Python"
+        ) from error
 
 
 def _plain(value: Any) -> Any:

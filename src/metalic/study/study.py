@@ -34,7 +34,7 @@ from .ledger import Ledger
 from .play import Outcome, Task
 from .protocol import Protocol
 from .recommendation import Effect, Recommendation, advise, condition_effects
-from .reward import Reward
+from .rewards import Reward
 from .rows import FAILED, RUNNING, Numbers, PlayRow
 from .settings import StudySettings, new_settings, source_hash, stored_settings
 from .workers import open_pool

@@ -76,7 +76,9 @@ class Cluster(Pool):
         return max(1, sum(self.client.nthreads().values()))
 
     def submit(self, task: Task) -> None:
-        self._tasks[self.client.submit(_unpack_and_run, _packed(task), pure=False)] = task
+        from .packing import packed
+
+        self._tasks[self.client.submit(_unpack_and_run, packed((run, task)), pure=False)] = task
 
     def next(self) -> tuple[Task, Outcome | Exception]:
         from distributed import wait
@@ -93,17 +95,6 @@ class Cluster(Pool):
         self.client.cancel(list(self._tasks))
         for thing in self._owned:
             thing.close()
-
-
-def _packed(task: Task) -> bytes:
-    """A task with the code of a user's family: workers may not have its file. (Dask by itself would send the name of
-    the module alone wherever that can be imported here.)"""
-    import cloudpickle  # type: ignore[import-untyped]
-
-    name = type(task.family).__module__
-    if name != "__main__" and name.partition(".")[0] != "metalic":
-        cloudpickle.register_pickle_by_value(sys.modules[name])
-    return cloudpickle.dumps((run, task))
 
 
 def _unpack_and_run(packed: bytes) -> Outcome:

@@ -1,8 +1,19 @@
 """Optimizers behind one small interface."""
 
 from .adam import Adam
-from .base import Optimizer, Progress, Status, advance, restart, start
+from .base import OPTIMIZERS, Optimizer, Progress, Status, advance, restart, start
 from .gauss_newton import GaussNewton
 from .lbfgs import LBFGS
 
-__all__ = ["LBFGS", "Adam", "GaussNewton", "Optimizer", "Progress", "Status", "advance", "restart", "start"]
+__all__ = [
+    "LBFGS",
+    "OPTIMIZERS",
+    "Adam",
+    "GaussNewton",
+    "Optimizer",
+    "Progress",
+    "Status",
+    "advance",
+    "restart",
+    "start",
+]

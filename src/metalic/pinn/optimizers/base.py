@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+from collections.abc import Mapping
 from enum import IntEnum
 from functools import partial
 from typing import Any
@@ -18,6 +19,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from ...errors import ScheduleError
+from ...registry import Registry
 from ...validation import integer, real
 from ..objective import Objective
 
@@ -69,6 +71,24 @@ class Optimizer(abc.ABC):
                 raise ScheduleError(f"'{option.name}' of {type(self).__name__} is {what}, not {given!r}")
             object.__setattr__(self, option.name, value)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {"name": self.name, **dataclasses.asdict(self)}  # type: ignore[call-overload]
+
+    @staticmethod
+    def from_dict(values: Mapping[str, Any]) -> Optimizer:
+        """The built-in optimizer that `to_dict` wrote.
+
+        Raises:
+            ScheduleError: There is no such optimizer, or it does not have these options.
+        """
+        options = dict(values)
+        kind = OPTIMIZERS.named(options.pop("name", None), " One of your own must be passed")
+        try:
+            return kind(**options)
+        except TypeError as error:
+            raise ScheduleError(f"optimizer '{kind.name}' cannot be made from {options}: {error}") from error
+
     @abc.abstractmethod
     def init(self, objective: Objective, theta: Float[Array, "K P"]) -> Progress:
         """The state at the start."""
@@ -80,6 +100,9 @@ class Optimizer(abc.ABC):
     def resume(self, objective: Objective, state: Progress) -> Progress:
         """The state after the objective has changed under it; keeps what it has learned of the landscape."""
         return unevaluated(state.theta, state.inner)
+
+
+OPTIMIZERS: Registry[type[Optimizer]] = Registry("optimizer", Optimizer, "metalic.pinn.optimizers", ScheduleError)
 
 
 def unevaluated(theta: Float[Array, "K P"], inner: Any) -> Progress:

@@ -1,0 +1,54 @@
+"""Lines of code in `src`, without blank lines, comments and docstrings, per package.
+
+python experiments/code_size.py [--root src/metalic]
+"""
+
+import argparse
+import ast
+import io
+import tokenize
+from collections import Counter
+from pathlib import Path
+
+NOT_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+
+
+def docstring_lines(source: str) -> set[int]:
+    """The lines of the docstrings of a module, its classes and its functions."""
+    lines: set[int] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
+                lines |= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    return lines
+
+
+def code_lines(source: str) -> int:
+    """The number of lines that hold a token which is neither a comment nor part of a docstring."""
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in NOT_CODE:
+            lines |= set(range(token.start[0], token.end[0] + 1))
+    return len(lines - docstring_lines(source))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--root", type=Path, default=Path("src/metalic"))
+    root = parser.parse_args().root
+    sizes: Counter[str] = Counter()
+    for path in sorted(root.rglob("*.py")):
+        inside = path.relative_to(root).parts
+        sizes[inside[0] if len(inside) > 1 else "."] += code_lines(path.read_text())
+    for package, size in sorted(sizes.items(), key=lambda item: -item[1]):
+        print(f"{package:14} {size:6,d}")
+    print(f"{'total':14} {sizes.total():6,d}")
+
+
+if __name__ == "__main__":
+    main()

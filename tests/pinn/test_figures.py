@@ -1,0 +1,52 @@
+"""Figures of solutions: their panels and the values that they show."""
+
+import pytest
+from matplotlib.figure import Figure
+from small import Line, Quad, Room, untrained
+
+from metalic.families import Poisson
+from metalic.pinn.figures import comparison_figure
+
+
+@pytest.mark.parametrize(
+    ("family", "error", "panels", "bars"),
+    [
+        (Line, 0.5, 2, 0),
+        (Line, None, 2, 0),
+        (Poisson, 0.5, 3, 2),
+        (Poisson, None, 2, 1),
+        (Room, None, 2, 1),
+        (Quad, None, 2, 1),
+    ],
+)
+def test_a_picture_has_its_panels(family, error, panels, bars, tmp_path):
+    """Solution, error where a reference exists, points; a colour bar for each map; it can be written to a file."""
+    figure = untrained(family, error=error).plot()
+    assert isinstance(figure, Figure)
+    assert len(figure.axes) == panels + bars
+    figure.savefig(tmp_path / "figure.png", dpi=20)
+    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_picture_shows_the_values_of_the_solution():
+    solution = untrained(Poisson)
+    figure = solution.plot()
+    shown = figure.axes[0].collections[0].get_array().data.reshape(161, 161)
+    assert shown[0, 0] == pytest.approx(float(solution(x=0.0, y=0.0)))
+    assert shown[-1, 0] == pytest.approx(float(solution(x=0.0, y=1.0)))  # y is the vertical axis
+    assert (figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()) == ("x", "y")
+
+
+def test_two_solutions_side_by_side():
+    figure = comparison_figure({"good": untrained(Poisson), "bad": untrained(Poisson, seed=1)}, count=21)
+    assert len(figure.axes) == 3  # one colour bar for both
+    limits = [axis.collections[0].get_clim()[1] for axis in figure.axes[:2]]
+    assert limits[0] == limits[1]
+
+
+def test_a_figure_leaves_pyplot_alone():
+    import matplotlib.pyplot as plt
+
+    open_before = plt.get_fignums()
+    untrained(Line).plot()
+    assert plt.get_fignums() == open_before

@@ -1,0 +1,74 @@
+"""The tables in results, README and docs are what the committed ledgers give."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.offline import page
+from metalic.reproduction import reproduce
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "results"
+SHOWN = RESULTS / "reproduced"
+
+
+def numbers(path: Path) -> list[list[str | float]]:
+    def value(cell: str) -> str | float:
+        try:
+            return float(cell)
+        except ValueError:
+            return cell
+
+    with path.open() as file:
+        return [[value(cell) for cell in row] for row in csv.reader(file)]
+
+
+PAPER: dict[str, Any] = {"schedule": "paper", "families": ["poisson", "burgers"]}
+MADE = [
+    ("online", SHOWN, {}),
+    ("offline", SHOWN, {}),
+    ("analysis", SHOWN, {}),
+    ("sampling", SHOWN, {}),
+    ("combinations", SHOWN, {}),
+    ("offline", SHOWN / "paper", PAPER),
+]
+
+
+@pytest.mark.parametrize(("item", "shown_in", "options"), MADE)
+def test_a_table_follows_from_the_ledgers(item: str, shown_in: Path, options: dict[str, Any], tmp_path: Path) -> None:
+    reproduce(item, tmp_path, ledgers=RESULTS, run=False, **options)
+    assert (tmp_path / f"{item}.md").read_text() == (shown_in / f"{item}.md").read_text()
+    made, shown = numbers(tmp_path / f"{item}.csv"), numbers(shown_in / f"{item}.csv")
+    assert len(made) == len(shown) > 1
+    for one, other in zip(made, shown, strict=True):
+        assert [cell if isinstance(cell, str) else pytest.approx(cell, rel=1e-9) for cell in one] == other
+
+
+def table_under(heading: str, file: Path) -> str:
+    """The table of a page that follows a heading."""
+    part = f"\n{file.read_text()}".split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return "\n".join(line for line in part.splitlines() if line.startswith("|"))
+
+
+def test_the_page_of_tests_follows_from_the_ledgers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    written, data, figures = page(Path("results/tests"), Path("results/plays"))
+    assert written == (RESULTS / "offline.md").read_text()
+    assert len(data) == len(list((RESULTS / "tests").glob("*.db")))
+    assert {f"offline_{name}.png" for name in figures} == {path.name for path in RESULTS.glob("offline_*.png")}
+
+
+@pytest.mark.parametrize(
+    ("heading", "results", "shown_in"),
+    [
+        ("The ledgers inside the package", "offline.md", "README.md"),
+        ("All methods with `fast`", "offline.md", "docs/findings.md"),
+        ("Table 1", "reproduced/offline.md", "README.md"),
+    ],
+)
+def test_pages_for_readers_show_the_tables_of_results(heading: str, results: str, shown_in: str) -> None:
+    table = table_under(heading, RESULTS / results)
+    assert table.count("\n") >= 5
+    assert table in (ROOT / shown_in).read_text()

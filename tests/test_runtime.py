@@ -1,0 +1,53 @@
+"""How a process is set up: threads, one core, and where compiled programs are kept. In processes of their own."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CODE = """
+import json, os, sys
+from metalic import runtime
+runtime.prepare({arguments})
+print(json.dumps({{
+    "cores": sorted(os.sched_getaffinity(0)), "jax": "jax" in sys.modules,
+    "threads": [os.environ[name] for name in runtime.THREADS], "cache": os.environ.get("JAX_COMPILATION_CACHE_DIR"),
+}}))
+"""
+
+
+def prepared(arguments: str, **environment: str) -> dict[str, object]:
+    kept = {name: value for name, value in os.environ.items() if name != "JAX_COMPILATION_CACHE_DIR"}
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        kept.pop(name, None)
+    code = CODE.format(arguments=arguments)
+    done = subprocess.run([sys.executable, "-c", code], env=kept | environment, capture_output=True, check=True)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not pin processes")
+def test_one_core_and_one_thread(tmp_path: Path) -> None:
+    allowed = sorted(os.sched_getaffinity(0))
+    found = prepared("core=1", METALIC_CACHE=str(tmp_path))
+    assert found["cores"] == [allowed[1 % len(allowed)]]
+    assert len(prepared("", METALIC_CACHE=str(tmp_path))["cores"]) == 1
+    assert prepared("pin=False", METALIC_CACHE=str(tmp_path))["cores"] == allowed
+    assert found["threads"] == ["1", "1", "1"]
+    assert found["jax"] is False
+
+
+def test_what_a_user_has_set_stays(tmp_path: Path) -> None:
+    found = prepared("pin=False", OMP_NUM_THREADS="3", JAX_COMPILATION_CACHE_DIR=str(tmp_path / "own"))
+    assert found["threads"] == ["3", "1", "1"]
+    assert found["cache"] == str(tmp_path / "own")
+
+
+def test_where_programs_are_kept(tmp_path: Path) -> None:
+    assert prepared("", METALIC_CACHE=str(tmp_path / "a"))["cache"] == str(tmp_path / "a" / "programs")
+    found = prepared("", METALIC_CACHE="", XDG_CACHE_HOME=str(tmp_path / "b"))
+    assert found["cache"] == str(tmp_path / "b" / "metalic" / "programs")
+    (tmp_path / "file").touch()
+    assert prepared("", METALIC_CACHE=str(tmp_path / "file" / "x"))["cache"] is None
