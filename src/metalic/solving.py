@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
@@ -38,6 +39,8 @@ def solve(
     extrapolate: bool = False,
     progress: Callable[[Report], None] | None = None,
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None,
+    seconds: float | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     parameters: Mapping[str, Any] | None = None,
     **by_name: Any,
 ) -> Solution:
@@ -64,6 +67,11 @@ def solve(
         progress: Called with a `Report` when a phase begins and after every chunk of iterations.
         at_phase_end: Called with the problem and the networks at the end of each phase; what it returns is kept as
             the `score` of the phase.
+        seconds: A limit on the training time, without compilation. It is checked between chunks of iterations (10 of
+            Gauss-Newton); a phase that it ends has the stop reason 'time limit reached', and later phases are not run.
+        checkpoint: A file for the solve in progress, written about once a minute and removed at the end. If it exists,
+            the solve continues from it and takes the steps that an uninterrupted one would. A solve that its time
+            limit has ended keeps the file, so that the same call continues it.
         parameters: The parameters of the member; they can also be given by name, as `s=5`.
         **by_name: Parameters by name.
 
@@ -94,6 +102,8 @@ def solve(
         extrapolate=extrapolate,
         progress=progress,
         at_phase_end=at_phase_end,
+        seconds=seconds,
+        checkpoint=checkpoint,
     )
 
 

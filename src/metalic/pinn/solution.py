@@ -225,7 +225,7 @@ class Solution:
             meta["subdomains"],
         ]:
             raise FileError(f"'{path}' holds a solution of '{meta['family']}', which is not the family '{found.name}'")
-        phases = tuple(_phase(record) for record in meta["phases"])
+        phases = tuple(stored_phase(record) for record in meta["phases"])
         return cls(
             family=found,
             parameters=meta["parameters"],
@@ -270,7 +270,7 @@ def _built_in(name: str, path: Any) -> Family:
     return find_family(name)
 
 
-def _phase(record: Mapping[str, Any]) -> PhaseRecord:
+def stored_phase(record: Mapping[str, Any]) -> PhaseRecord:
     status = next(status for status in Status if status.reason == record["stop_reason"])
     return PhaseRecord(
         optimizer=record["optimizer"],

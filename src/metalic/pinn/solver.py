@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from ..chooser import Chooser
+from ..chooser import Chooser, FixedChooser
 from ..errors import FamilyError, ParameterError, ScheduleError
 from ..families.base import Family
 from ..geometry.sampling import Points
@@ -22,7 +23,9 @@ from ..sets import Decision
 from ..validation import integer
 from .laws import System
 from .network import Network
-from .optimizers import Status, advance, restart, start
+from .checkpoint import Snapshot, progress_of
+from .limits import Limits
+from .optimizers import Progress, Status, advance, restart, start
 from .options import ResolvedOptions, SolverOptions
 from .problem import Block, Problem, channel_values, law_rows
 from .sampler import Sampler, scale
@@ -58,6 +61,8 @@ def train(
     extrapolate: bool = False,
     progress: Callable[[Report], None] | None = None,
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None,
+    seconds: float | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Solution:
     """Solve a member of a family phase by phase, with the sets that a chooser picks.
 
@@ -72,6 +77,8 @@ def train(
         progress: Called when a phase begins and after every chunk of iterations.
         at_phase_end: Called with the problem and the networks at the end of each phase; what it returns is kept as
             the `score` of the phase.
+        seconds: A limit on the training time of this call, checked between chunks of iterations.
+        checkpoint: A file to write the solve in progress to, and to continue from if it exists.
 
     Raises:
         MetalicError: The seed, an option or a set makes no sense; nothing has been trained then.
@@ -88,7 +95,8 @@ def train(
             seed=int(seed),
             at_phase_end=at_phase_end,
         )
-        return _train(setup, schedule, chooser, progress, extrapolate)
+        limits = Limits.of(seconds, checkpoint, setup.identity(schedule, chooser))
+        return _train(setup, schedule, chooser, progress, extrapolate, limits)
 
 
 @lru_cache(maxsize=32)
@@ -133,6 +141,18 @@ class _Setup:
 
         return jax.tree.map(convert, tree)
 
+    def identity(self, schedule: Schedule, chooser: Chooser) -> dict[str, Any]:
+        """What decides the result, for a checkpoint."""
+        family = self.system.family
+        return {
+            "family": [family.name, repr(vars(family)), repr(family.decomposition)],
+            "parameters": self.parameters,
+            "conditions": repr(chooser) if isinstance(chooser, FixedChooser) else type(chooser).__name__,
+            "schedule": repr(schedule),
+            "seed": self.seed,
+            "options": repr(self.options),
+        }
+
     def weights_at_start(self) -> jax.Array:
         rng = np.random.default_rng(np.random.SeedSequence([self.seed, 0]))
         count = len(self.system.family.decomposition)
@@ -165,21 +185,29 @@ def reference_values(
 
 
 def _train(
-    setup: _Setup, schedule: Schedule, chooser: Chooser, progress: Callable[[Report], None] | None, extrapolate: bool
+    setup: _Setup,
+    schedule: Schedule,
+    chooser: Chooser,
+    progress: Callable[[Report], None] | None,
+    extrapolate: bool,
+    limits: Limits,
 ) -> Solution:
     family, catalogue = setup.system.family, setup.system.catalogue
     own = [None if one.conditions is None else Decision(catalogue.parse(one.conditions)) for one in schedule.phases]
     setup.reference = reference_values(family, setup.parameters, extrapolate)
     setup.grid = family.error_points()
     problem, theta = setup.problem(), setup.weights_at_start()
-    records: list[PhaseRecord] = []
-    for number, phase in enumerate(schedule.phases):
+    kept = limits.read()
+    records = kept.records(catalogue) if kept else []
+    for number, phase in list(enumerate(schedule.phases))[len(records) :]:
         decision = own[number] or chooser.choose(number, records[-1].loss if records else None)
-        trainer = _PhaseTrainer(setup, phase, number, len(schedule.phases), decision, progress)
-        problem, theta, record = trainer.run(problem.with_conditions(decision.conditions), theta)
-        records.append(record)
-        if record.status is Status.DIVERGED:
+        decision = kept.decision(catalogue) if kept else decision
+        trainer = _PhaseTrainer(setup, phase, number, len(schedule.phases), decision, progress, limits, records)
+        problem, theta, record = trainer.run(problem.with_conditions(decision.conditions), theta, kept)
+        records, kept = [*records, record], None
+        if record.status in (Status.DIVERGED, Status.TIME):
             break
+    limits.finish(records[-1].status)
     return Solution(
         family=family,
         parameters=setup.parameters,
@@ -199,32 +227,58 @@ def _plain_points(block: Block) -> tuple[np.ndarray, ...]:
     return tuple(np.asarray(x).T[np.asarray(w) > 0] for x, w in zip(block.x, block.weight))
 
 
+def _points(problem: Problem) -> tuple[Block, tuple[Block, ...], Block | None]:
+    return problem.collocation, problem.boundary, problem.interface
+
+
+def _with_points(problem: Problem, points: tuple[Block, tuple[Block, ...], Block | None]) -> Problem:
+    return eqx.tree_at(_points, problem, points, is_leaf=lambda leaf: leaf is None)
+
+
 class _PhaseTrainer:
     """Runs one phase chunk by chunk; between chunks it measures, reports and moves points."""
 
-    def __init__(self, setup: _Setup, phase: Phase, number: int, phases: int, decision: Decision, progress: Any):
+    def __init__(
+        self,
+        setup: _Setup,
+        phase: Phase,
+        number: int,
+        phases: int,
+        decision: Decision,
+        progress: Any,
+        limits: Limits,
+        records: list[PhaseRecord],
+    ):
         self.setup, self.phase, self.number, self.phases = setup, phase, number, phases
-        self.decision, self.progress = decision, progress
+        self.decision, self.progress, self.limits, self.records = decision, progress, limits, records
         self.history: list[tuple[int, float, float, float | None]] = []
         self.draws = 0
 
-    def run(self, problem: Problem, theta: jax.Array) -> tuple[Problem, jax.Array, PhaseRecord]:
+    def run(
+        self, problem: Problem, theta: jax.Array, kept: Snapshot | None = None
+    ) -> tuple[Problem, jax.Array, PhaseRecord]:
         optimizer, budget = self.phase.optimizer, self.phase.iterations
         self._report(0, None, None, 0.0)
         begun = time.perf_counter()
         state = start(optimizer, problem, theta)
         jax.block_until_ready(advance(optimizer, problem, state, jnp.asarray(0)))
-        compiled = time.perf_counter()
-        done, status, steps = 0, Status.RUNNING, self._chunks()
+        compiled = ended = time.perf_counter()
+        if kept is not None:
+            problem, state = self._continued(kept, problem, state)
+        done, before = self.history[-1][:2] if self.history else (0, 0.0)
+        status, steps = Status.RUNNING, self._chunks()
         while done < budget and status is Status.RUNNING:
             if self.phase.resample and done and done % self.phase.resample == 0:
                 problem = self._move_points(problem, state.theta)
                 state = restart(optimizer, problem, state)
             state, count = advance(optimizer, problem, state, jnp.asarray(min(steps, budget - done)))
             done, status = done + int(count), Status(int(state.status))
-            self._measure(problem, done, float(state.loss), state.theta, time.perf_counter() - compiled)
+            self._measure(problem, done, float(state.loss), state.theta, before + time.perf_counter() - compiled)
+            ended, begun_chunk = time.perf_counter(), ended
+            if status is Status.RUNNING and done < budget:
+                status = self._between_chunks(problem, state, ended - begun_chunk)
         score = self.setup.at_phase_end
-        seconds = time.perf_counter() - compiled
+        seconds = before + time.perf_counter() - compiled
         record = PhaseRecord(
             optimizer=optimizer.name,
             conditions=self.decision.conditions.names,
@@ -240,6 +294,20 @@ class _PhaseTrainer:
             decision=self.decision,
         )
         return problem, state.theta, record
+
+    def _between_chunks(self, problem: Problem, state: Progress, seconds: float) -> Status:
+        """Save the solve when it is time to; what the limits say."""
+        status = self.limits.spend(seconds)
+        phase = {"history": self.history, "draws": self.draws}
+        self.limits.save(status, lambda: progress_of(self.records, self.decision, **phase), (state, _points(problem)))
+        return status
+
+    def _continued(self, kept: Snapshot, problem: Problem, state: Progress) -> tuple[Problem, Progress]:
+        """Problem and state as they were when the snapshot was taken."""
+        self.history = [tuple(entry) for entry in kept.meta["history"]]
+        self.draws = kept.meta["draws"]
+        state, points = kept.fill((state, _points(problem)))
+        return _with_points(problem, points), state
 
     def _chunks(self) -> int:
         """A chunk never runs across a change of points."""
@@ -269,12 +337,7 @@ class _PhaseTrainer:
         collocation, boundary, interface = setup.sampler.draw(setup.seed, stream).blocks(setup.options.precision)
         if self.phase.adaptive:
             collocation = setup.on_device(self._adapted(problem, theta, collocation, stream))
-        return eqx.tree_at(
-            lambda p: (p.collocation, p.boundary, p.interface),
-            problem,
-            (collocation, boundary, interface),
-            is_leaf=lambda leaf: leaf is None,
-        )
+        return _with_points(problem, (collocation, boundary, interface))
 
     def _adapted(self, problem: Problem, theta: jax.Array, spread: Block, stream: int) -> Block:
         """Half of the points spread out, half drawn from candidates with probability proportional to |r|."""
