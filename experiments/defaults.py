@@ -65,7 +65,9 @@ def solves(name: str, options: dict[str, Any], numbers: Iterable[int], values: n
     mt.solve(name, None, one_iteration(options["schedule"]), parameters={parameter: values[0]}, **rest)
     for number in numbers:
         begun = time.process_time()
-        solution = mt.solve(name, None, options["schedule"], seed=number, parameters={parameter: values[number]}, **rest)
+        solution = mt.solve(
+            name, None, options["schedule"], seed=number, parameters={parameter: values[number]}, **rest
+        )
         yield {
             "family": name,
             "number": number,
@@ -88,7 +90,10 @@ def run(options: argparse.Namespace) -> None:
         for record in solves(name, CONFIGURATIONS[options.config], left, values, parameter) if left else ():
             with options.out.open("a") as file:
                 file.write(json.dumps(key | record) + "\n")
-            print(f"{name} {parameter}={record['parameter']:.4g}: {record['error']:.1e}, {record['cpu']:.1f} s", flush=True)
+            print(
+                f"{name} {parameter}={record['parameter']:.4g}: {record['error']:.1e}, {record['cpu']:.1f} s",
+                flush=True,
+            )
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -97,7 +102,18 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 def table(records: list[dict[str, Any]]) -> str:
     """Medians per family and configuration; `ratio` compares seconds with the first configuration of the file."""
-    head = ["code", "config", "family", "solves", "median error", "worst", f"above {FAILED:g}", "seconds", "CPU s", "ratio"]
+    head = [
+        "code",
+        "config",
+        "family",
+        "solves",
+        "median error",
+        "worst",
+        f"above {FAILED:g}",
+        "seconds",
+        "CPU s",
+        "ratio",
+    ]
     lines = [" | ".join(head), " | ".join(["---"] * len(head))]
     first: dict[str, float] = {}
     for code, config, family in dict.fromkeys((r["code"], r["config"], r["family"]) for r in records):
@@ -106,7 +122,14 @@ def table(records: list[dict[str, Any]]) -> str:
         ratio = cpu / first.setdefault(family, cpu)
         failures = sum(error > FAILED for error in errors)
         seconds = median(r["seconds"] for r in mine)
-        cells = [f"{median(errors):.1e}", f"{max(errors):.1e}", str(failures), f"{seconds:.1f}", f"{cpu:.1f}", f"{ratio:.2f}"]
+        cells = [
+            f"{median(errors):.1e}",
+            f"{max(errors):.1e}",
+            str(failures),
+            f"{seconds:.1f}",
+            f"{cpu:.1f}",
+            f"{ratio:.2f}",
+        ]
         lines.append(" | ".join([code, config, family, str(len(mine)), *cells]))
     return "".join(f"| {line} |\n" for line in lines)
 

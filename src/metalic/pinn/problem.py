@@ -9,6 +9,9 @@ with means of squares over the points of each subdomain (L_r, L_b) and of each i
 ordered pairs, so that an interface counts from both sides. All arrays are traced: one compiled program serves every
 parameter, seed and set of conditions of a family.
 
+Training may *balance* the residual: its rows are multiplied by a factor per subdomain and equation, so that a material
+with a thousand times the conductivity does not drown its neighbour. The loss that is reported is always the one above.
+
 A set of conditions pays only for what it uses: conditions are *grouped* by the derivatives they need, a group with no
 active condition is skipped (`lax.cond`), and the normal equations loop over the active rows alone.
 """
@@ -16,7 +19,7 @@ active condition is skipped (`lax.cond`), and the normal equations loop over the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -65,6 +68,11 @@ class Problem(Objective):
     lambda_boundary: Float[Array, ""]
     lambda_interface: Float[Array, "S"]
     system: System = eqx.field(static=True)
+    balance: Float[Array, "K R"] | None = None  # factors of the residual's rows; None: all are 1
+
+    @property
+    def unbalanced(self) -> Problem:
+        return replace(self, balance=None)
 
     def with_conditions(self, conditions: Any) -> Problem:
         vector = jnp.asarray(self.system.catalogue.parse(conditions).bits, bool)
@@ -77,12 +85,13 @@ class Problem(Objective):
         return tuple(sorted({(min(p), max(p)) for block in blocks for p in zip(block.a, block.b) if p[0] != p[1]}))
 
     @property
-    def fixed(self) -> list[tuple[Law, Block, Float[Array, "B N"]]]:
-        """Residual and boundary conditions: each law, its points and their weights."""
-        found = [(self.system.residual, self.collocation, self.collocation.weight)]
+    def fixed(self) -> list[tuple[Law, Block, Float[Array, "B R N"]]]:
+        """Residual and boundary conditions: each law, its points and the weights of its rows."""
+        factors = jnp.ones((1, 1)) if self.balance is None else self.balance**2
+        found = [(self.system.residual, self.collocation, factors[..., None] * self.collocation.weight[:, None])]
         for law, block in zip(self.system.boundary, self.boundary):
-            found.append((law, block, self.lambda_boundary * block.weight))
-        return found
+            found.append((law, block, self.lambda_boundary * block.weight[:, None]))
+        return [(law, block, jnp.repeat(w, law.count // w.shape[1], axis=1)) for law, block, w in found]
 
     def value(self, theta: Float[Array, "K P"]) -> Float[Array, ""]:
         return _over_parts(self, theta, lambda rows: lambda t: _sum_of_squares(rows(t)))
@@ -96,7 +105,7 @@ class Problem(Objective):
         for law, block, weight in self.fixed:
             rows_of = partial(law_rows, self, block, law, law.channels)
             for number in range(law.count):
-                row = partial(_row_and_cotangents, rows_of, weight, number)
+                row = partial(_row_and_cotangents, rows_of, weight[:, number], number)
                 equations = equations.plus(_jacobian(self, theta, block, law.channels, row), block.a, block.b)
         return equations if self.interface is None else _with_conditions(self, self.interface, theta, equations)
 
@@ -121,7 +130,7 @@ class Problem(Objective):
 
     def terms(self, theta: Float[Array, "K P"]) -> dict[str, Float[Array, ""]]:
         """Every term of the loss, unweighted: sums over subdomains and ordered pairs of means of squares."""
-        plain = eqx.tree_at(lambda p: p.lambda_boundary, self, jnp.ones_like(self.lambda_boundary))
+        plain = replace(self.unbalanced, lambda_boundary=jnp.ones_like(self.lambda_boundary))
         residual, *boundary = [_sum_of_squares([rows]) for rows in fixed_rows(plain, theta)]
         found = {"residual": residual, "boundary": sum(boundary, jnp.zeros(()))}
         if self.interface is not None:
@@ -180,8 +189,8 @@ def law_rows(
     return jax.vmap(over_points)(va, vb, block.x, block.y, block.normal, ca, cb)
 
 
-def _weighted(rows: Float[Array, "B R N"], weight: Float[Array, "B N"]) -> Float[Array, "B R N"]:
-    return rows * jnp.sqrt(weight)[:, None]
+def _weighted(rows: Float[Array, "B R N"], weight: Float[Array, "B #R N"]) -> Float[Array, "B R N"]:
+    return rows * jnp.sqrt(weight)
 
 
 def fixed_rows(problem: Problem, theta: Float[Array, "K P"]) -> list[Float[Array, "B R N"]]:
@@ -202,12 +211,23 @@ def condition_rows(
     found = []
     for view in views:
         rows = law_rows(problem, block, view.law, channels, *sides, view.swapped)
-        found.append(_weighted(rows, view.factor * strength[view.condition] * block.weight))
+        found.append(_weighted(rows, view.factor * strength[view.condition] * block.weight[:, None]))
     return found
 
 
 def _union(views: Sequence[View]) -> tuple[Channel, ...]:
     return in_order({channel for view in views for channel in view.law.channels})
+
+
+def residual_strength(problem: Problem, thetas: Float[Array, "S K P"]) -> Float[Array, "K R"]:
+    """How strongly the residual depends on the networks: its root mean square deviation over sample networks."""
+    law, block = problem.system.residual, problem.collocation
+
+    def rows(theta: Float[Array, "K P"]) -> Float[Array, "K R N"]:
+        values = channel_values(problem, theta, block.x, block.a, law.channels)
+        return law_rows(problem, block, law, law.channels, values, values)
+
+    return jnp.sqrt(jnp.sum(jnp.var(jax.vmap(rows)(thetas), axis=0) * block.weight[:, None], axis=-1))
 
 
 # --- Sums over parts -------------------------------------------------------------------------------------------------

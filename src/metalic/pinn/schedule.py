@@ -62,6 +62,8 @@ class Schedule:
         hidden: The widths of the hidden layers; None takes the default of the package, as for the weights.
         lambda_boundary: The weight of the boundary terms.
         lambda_interface: The weight of the interface terms: one number, or weights by condition.
+        balance: Where subdomains have coefficients, multiply the residual of each by a factor, so that all depend equally
+            on their networks at the start.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Schedule:
     hidden: Sequence[int] | None = None
     lambda_boundary: float | None = None
     lambda_interface: float | Mapping[str, float] | None = None
+    balance: bool = False
 
     def __post_init__(self) -> None:
         if not self.phases:

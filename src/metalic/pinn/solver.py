@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -27,11 +27,12 @@ from .checkpoint import Snapshot, progress_of
 from .limits import Limits
 from .optimizers import Progress, Status, advance, restart, start
 from .options import ResolvedOptions, SolverOptions
-from .problem import Block, Problem, channel_values, law_rows
+from .problem import Block, Problem, channel_values, law_rows, residual_strength
 from .sampler import Sampler, scale
 from .schedule import Phase, Schedule
 from .solution import ERROR_CAP, PhaseRecord, Solution, evaluate, relative_error
 
+SAMPLE = 8  # random networks by which residuals are balanced
 CANDIDATES = 5  # how many times more points adaptive sampling looks at than it keeps
 
 
@@ -93,6 +94,7 @@ def train(
             options=chosen,
             parameters=parameters,
             seed=int(seed),
+            balance=schedule.balance,
             at_phase_end=at_phase_end,
         )
         limits = Limits.of(seconds, checkpoint, setup.identity(schedule, chooser))
@@ -113,6 +115,7 @@ class _Setup:
     options: ResolvedOptions
     parameters: dict[str, float]
     seed: int
+    balance: bool
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None
     reference: Float[np.ndarray, "..."] | None = None
     grid: Float[np.ndarray, "n d"] = field(default_factory=lambda: np.zeros((0, 0)))
@@ -130,7 +133,19 @@ class _Setup:
             "lambda_boundary": np.asarray(self.options.lambda_boundary),
             "lambda_interface": np.array([*self.options.lambda_interface.values()]),
         }
-        return Problem(*blocks, **self.on_device(arrays), system=self.system)
+        problem = Problem(*blocks, **self.on_device(arrays), system=self.system)
+        return self._balanced(problem) if self.balance and family.coefficients else problem
+
+    def _balanced(self, problem: Problem) -> Problem:
+        """With residuals that depend equally on the networks in all subdomains, as much as where they depend least.
+
+        All subdomains see the same sample of random networks, so that only coefficients and sizes tell them apart.
+        """
+        rng = np.random.default_rng(np.random.SeedSequence([self.seed, 3]))
+        sample = np.stack([self.system.network.init(rng) for _ in range(SAMPLE)])
+        thetas = self.on_device(np.repeat(sample[:, None], len(problem.slope), axis=1))
+        strength = jax.jit(residual_strength)(problem, thetas)
+        return replace(problem, balance=jnp.min(strength, axis=0) / strength)
 
     def on_device(self, tree: Any) -> Any:
         """Arrays in the precision of the run."""
@@ -219,7 +234,7 @@ def _train(
         schedule=schedule.name,
         seed=setup.seed,
         collocation=_plain_points(problem.collocation),
-        problem=problem,
+        problem=problem.unbalanced,
     )
 
 
@@ -273,7 +288,7 @@ class _PhaseTrainer:
                 state = restart(optimizer, problem, state)
             state, count = advance(optimizer, problem, state, jnp.asarray(min(steps, budget - done)))
             done, status = done + int(count), Status(int(state.status))
-            self._measure(problem, done, float(state.loss), state.theta, before + time.perf_counter() - compiled)
+            self._measure(problem, done, state, before + time.perf_counter() - compiled)
             ended, begun_chunk = time.perf_counter(), ended
             if status is Status.RUNNING and done < budget:
                 status = self._between_chunks(problem, state, ended - begun_chunk)
@@ -286,11 +301,11 @@ class _PhaseTrainer:
             iterations=done,
             seconds=seconds,
             compile_seconds=compiled - begun,
-            loss=float(state.loss),
+            loss=self.history[-1][2],
             error=self.history[-1][3],
             status=status,
             history=tuple(self.history),
-            score=None if score is None else score(problem, state.theta),
+            score=None if score is None else score(problem.unbalanced, state.theta),
             decision=self.decision,
         )
         return problem, state.theta, record
@@ -315,8 +330,9 @@ class _PhaseTrainer:
         chunk = self.phase.optimizer.chunk
         return chunk if resample is None else next(n for n in range(min(chunk, resample), 0, -1) if resample % n == 0)
 
-    def _measure(self, problem: Problem, done: int, loss: float, theta: jax.Array, seconds: float) -> None:
-        setup, system = self.setup, self.setup.system
+    def _measure(self, problem: Problem, done: int, state: Progress, seconds: float) -> None:
+        setup, system, theta = self.setup, self.setup.system, state.theta
+        loss = float(state.loss if problem.balance is None else _value(problem.unbalanced, theta))
         error = ERROR_CAP if not np.isfinite(loss) else None
         if error is None and setup.reference is not None:
             weights, centre, slope = (np.asarray(array) for array in (theta, problem.centre, problem.slope))
@@ -354,6 +370,9 @@ class _PhaseTrainer:
             picked = rng.choice(len(chance), size=half, replace=False, p=chance / chance.sum())
             x[k][:, :half] = options[k][:, picked]
         return eqx.tree_at(lambda block: (block.x, block.y), spread, (x, x))
+
+
+_value = jax.jit(Problem.value)
 
 
 @eqx.filter_jit
