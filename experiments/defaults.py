@@ -100,38 +100,21 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
+HEAD = ("code", "config", "family", "solves", "median error", "worst error", "failures", "seconds", "CPU s", "ratio")
+
+
 def table(records: list[dict[str, Any]]) -> str:
-    """Medians per family and configuration; `ratio` compares seconds with the first configuration of the file."""
-    head = [
-        "code",
-        "config",
-        "family",
-        "solves",
-        "median error",
-        "worst",
-        f"above {FAILED:g}",
-        "seconds",
-        "CPU s",
-        "ratio",
-    ]
-    lines = [" | ".join(head), " | ".join(["---"] * len(head))]
-    first: dict[str, float] = {}
-    for code, config, family in dict.fromkeys((r["code"], r["config"], r["family"]) for r in records):
-        mine = [r for r in records if (r["code"], r["config"], r["family"]) == (code, config, family)]
+    """A row per code, configuration and family. A failure has an error above 1e-2; `ratio` compares the median
+    processor time with that of the first row of the family."""
+    rows, first = [HEAD, ("---",) * len(HEAD)], {}
+    for group in dict.fromkeys((r["code"], r["config"], r["family"]) for r in records):
+        mine = [r for r in records if (r["code"], r["config"], r["family"]) == group]
         errors, cpu = [r["error"] for r in mine], median(r["cpu"] for r in mine)
-        ratio = cpu / first.setdefault(family, cpu)
-        failures = sum(error > FAILED for error in errors)
-        seconds = median(r["seconds"] for r in mine)
-        cells = [
-            f"{median(errors):.1e}",
-            f"{max(errors):.1e}",
-            str(failures),
-            f"{seconds:.1f}",
-            f"{cpu:.1f}",
-            f"{ratio:.2f}",
-        ]
-        lines.append(" | ".join([code, config, family, str(len(mine)), *cells]))
-    return "".join(f"| {line} |\n" for line in lines)
+        ratio = cpu / first.setdefault(group[2], cpu)
+        accuracy = (f"{median(errors):.1e}", f"{max(errors):.1e}", str(sum(error > FAILED for error in errors)))
+        times = (f"{median(r['seconds'] for r in mine):.1f}", f"{cpu:.1f}", f"{ratio:.2f}")
+        rows.append((*group, str(len(mine)), *accuracy, *times))
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def main() -> None:

@@ -12,8 +12,8 @@ CONTRAST = 1000.0
 
 
 class Rod(mt.Family):
-    """k (u'' + a pi^2) = 0 with k = 1 on the left half and 1000 on the right: the equation is a thousand times larger on
-    one side and has the same solution, a pi^2 x (1 - x) / 2."""
+    """k (u'' + a pi^2) = 0 with k = 1 on the left half and 1000 on the right: the equation is a thousand times larger
+    on one side and has the same solution, a pi^2 x (1 - x) / 2."""
 
     parameters = {"a": (1.0, 2.0)}
     domain = mt.Box(x=(0, 1))
@@ -37,7 +37,10 @@ class Rod(mt.Family):
         return lambda points: a * np.pi**2 / 2 * points[:, 0] * (1 - points[:, 0])
 
 
-def rod(balance, divided=False, phases=(Phase(ADAM, 60), Phase(NEWTON, 12))):
+PHASES = (Phase(ADAM, 60), Phase(NEWTON, 12))
+
+
+def rod(balance, divided=False, phases=PHASES):
     options = {"hidden": HIDDEN, "points": POINTS, "a": 1.5, "sampling": "grid"}
     return solve(Rod(divided), "u,c", Schedule("own", phases, balance=balance), **options)
 
@@ -83,9 +86,8 @@ def test_without_coefficients_nothing_is_balanced():
         def residual(self, u, p, a):
             return u.xx + a * np.pi**2
 
-    options = {"hidden": HIDDEN, "points": POINTS, "a": 1.5}
-    one, other = (
-        solve(Even(), "u,c", Schedule("own", (Phase(ADAM, 5),), balance=balance), **options)
-        for balance in (True, False)
-    )
-    np.testing.assert_array_equal(one.theta, other.theta)
+    def solved(balance):
+        schedule = Schedule("own", (Phase(ADAM, 5),), balance=balance)
+        return solve(Even(), "u,c", schedule, hidden=HIDDEN, points=POINTS, a=1.5)
+
+    np.testing.assert_array_equal(solved(True).theta, solved(False).theta)

@@ -17,7 +17,7 @@ from metalic.solving import solve
 PHASES = (Phase(ADAM, 30, resample=15), Phase(NEWTON, 24, resample=6, adaptive=True))
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """Stands for the death of the process."""
 
 
@@ -28,7 +28,7 @@ def line(conditions="u,c", **settings):
 def stop_at(phase, iteration):
     def progress(report):
         if (report.phase, report.iteration) == (phase, iteration):
-            raise Stopped
+            raise StoppedError
 
     return progress
 
@@ -84,7 +84,7 @@ def test_a_time_limit_is_a_positive_number(seconds):
 @pytest.mark.parametrize(("phase", "iteration"), [(0, 15), (0, 30), (1, 0), (1, 6), (1, 18), (1, 24)])
 def test_a_solve_that_was_stopped_anywhere_continues_to_the_same_bits(phase, iteration, tmp_path, often, whole):
     path = tmp_path / "solve.npz"
-    with pytest.raises(Stopped):
+    with pytest.raises(StoppedError):
         line(checkpoint=path, progress=stop_at(phase, iteration))
     assert path.exists() == ((phase, iteration) != (0, 15))  # the first chunk was not yet saved
     seen = []
@@ -96,7 +96,7 @@ def test_a_solve_that_was_stopped_anywhere_continues_to_the_same_bits(phase, ite
 
 def test_a_checkpoint_is_written_once_a_minute_not_after_every_chunk(tmp_path):
     path = tmp_path / "solve.npz"
-    with pytest.raises(Stopped):
+    with pytest.raises(StoppedError):
         line(checkpoint=path, progress=stop_at(1, 24))
     assert not path.exists()  # all of this took less than a minute
 
@@ -147,7 +147,10 @@ import os, signal, sys
 sys.path.insert(0, {str(here)!r})
 from test_limits import checkpoint, line
 checkpoint.EVERY = 0.0
-line(checkpoint={str(path)!r}, progress=lambda r: (r.phase, r.iteration) == (1, 18) and os.kill(os.getpid(), signal.SIGKILL))
+def progress(report):
+    if (report.phase, report.iteration) == (1, 18):
+        os.kill(os.getpid(), signal.SIGKILL)
+line(checkpoint={str(path)!r}, progress=progress)
 """
     done = subprocess.run([sys.executable, "-c", script], env=os.environ, check=False)
     assert done.returncode == -signal.SIGKILL

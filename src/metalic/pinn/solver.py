@@ -21,10 +21,10 @@ from ..families.base import Family
 from ..geometry.sampling import Points
 from ..sets import Decision
 from ..validation import integer
-from .laws import System
-from .network import Network
 from .checkpoint import Snapshot, progress_of
+from .laws import System
 from .limits import Limits
+from .network import Network
 from .optimizers import Progress, Status, advance, restart, start
 from .options import ResolvedOptions, SolverOptions
 from .problem import Block, Problem, channel_values, law_rows, residual_strength
