@@ -11,7 +11,7 @@ from tiny import SCHEDULE, SETTINGS, Blind, Tiny
 
 import metalic as mt
 from metalic.errors import StudyError
-from metalic.pinn import options
+from metalic.pinn import SCHEDULES, options
 from metalic.pinn.options import DEFAULTS, SolverOptions
 from metalic.study import Ledger, Study
 from metalic.study.knowledge import shipped
@@ -70,7 +70,7 @@ def test_the_oldest_ledger_keeps_its_weights(tmp_path: Path) -> None:
 def test_a_ledger_keeps_the_defaults_it_was_begun_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(options, "DEFAULTS", replace(options.DEFAULTS, hidden=(30, 30), lambda_interface=2.0))
-        Study(tmp_path / "a.db", Tiny, solver={"lambda_interface": {"u": 9.0}}).close()
+        Study(tmp_path / "a.db", Tiny, schedule=SCHEDULE, solver={"lambda_interface": {"u": 9.0}}).close()
     with Study(tmp_path / "a.db", Tiny) as study:
         used = study.settings.options.resolve(study.family, study.settings.schedule)
     assert used.hidden == (30, 30)
@@ -99,7 +99,7 @@ def test_options_that_an_old_ledger_wrote_out(tmp_path: Path, written: dict[str,
             used = study.settings.options.resolve(study.family, study.settings.schedule)
     assert used.hidden == (20, 20)
     assert used.lambda_interface["uavg"] == 5.0
-    with pytest.raises(mt.MetalicError, match=r"lambda_boundary was 20\.0 and is now 1.0"):
+    with pytest.raises(mt.MetalicError, match=r"lambda_boundary was 20\.0 and is now 1\.0"):
         Study(tmp_path / "old.db", Tiny, solver={"lambda_boundary": 1.0})
 
 
@@ -187,3 +187,19 @@ def test_a_changed_family_file_is_warned_of(tmp_path: Path) -> None:
     own.write_text(source + "\n")
     with pytest.warns(UserWarning, match="'tiny' has changed"):
         Study(tmp_path / "a.db", f"{own}:Tiny").close()
+
+
+def test_the_name_of_a_schedule_means_what_it_meant_when_the_ledger_was_begun() -> None:
+    """The shipped ledgers are older than the networks of `fast`."""
+    with Study("poisson", schedule="fast", read_only=True) as study:
+        kept = study.settings.schedule
+    assert (kept.hidden, kept.lambda_boundary, kept.shrink, kept.balance) == (None, None, False, False)
+
+
+def test_a_new_ledger_keeps_the_networks_of_its_schedule(tmp_path: Path) -> None:
+    with Study(tmp_path / "new.db", Tiny, schedule="fast") as study:
+        begun = study.settings
+    with Study(tmp_path / "new.db", Tiny) as study:
+        assert study.settings.schedule == begun.schedule == SCHEDULES["fast"]
+        assert study.settings.options.hidden == (12,) * 4
+        assert study.settings.options.lambda_boundary == 200.0

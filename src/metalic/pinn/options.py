@@ -106,7 +106,7 @@ lambda_boundary=20.0, lambda_interface=5.0)
 
     def settled(self, family: Family, schedule: Schedule) -> SolverOptions:
         """With networks, weights and precision decided; points and their scaling stay with the schedule in use."""
-        levels = (SolverOptions.of(family.solver_options), schedule.networks_and_weights, DEFAULTS)
+        levels = (SolverOptions.of(family.solver_options), schedule.networks_and_weights(family), DEFAULTS)
         return self.over(*levels, conditions=Catalogue(family).names)
 
     def resolve(self, family: Family, schedule: Schedule) -> ResolvedOptions:

@@ -62,8 +62,11 @@ class Schedule:
         hidden: The widths of the hidden layers; None takes the default of the package, as for the weights.
         lambda_boundary: The weight of the boundary terms.
         lambda_interface: The weight of the interface terms: one number, or weights by condition.
-        balance: Where subdomains have coefficients, multiply the residual of each by a factor, so that all depend equally
-            on their networks at the start.
+        collocation: The number of collocation points per subdomain, for families that do not set their points.
+        shrink: Make networks and points smaller as the number K of subdomains grows: beyond two, points per subdomain
+            fall like K^(-1/2), and widths like K^(-1/4), so that weights fall like points.
+        balance: Where subdomains have coefficients, multiply the residual of each by a factor, so that all depend
+            equally on their networks at the start.
     """
 
     name: str
@@ -74,28 +77,39 @@ class Schedule:
     hidden: Sequence[int] | None = None
     lambda_boundary: float | None = None
     lambda_interface: float | Mapping[str, float] | None = None
+    collocation: int | None = None
+    shrink: bool = False
     balance: bool = False
 
     def __post_init__(self) -> None:
         if not self.phases:
             raise ScheduleError("a schedule needs at least one phase")
-        SolverOptions(sampling=self.sampling, scaling=self.scaling)
-        object.__setattr__(self, "hidden", self.networks_and_weights.hidden)
+        checked = SolverOptions(
+            hidden=self.hidden,
+            sampling=self.sampling,
+            scaling=self.scaling,
+            lambda_boundary=self.lambda_boundary,
+            lambda_interface=self.lambda_interface,
+        )
+        object.__setattr__(self, "hidden", checked.hidden)
+        if self.collocation is not None:
+            Points(collocation=self.collocation)
 
-    @property
-    def networks_and_weights(self) -> SolverOptions:
+    def networks_and_weights(self, family: Family) -> SolverOptions:
         """The options that stay when a solve takes its points from another schedule."""
+        hidden = None if self.hidden is None else [max(4, round(n * self._share(family) ** 0.5)) for n in self.hidden]
         return SolverOptions(
-            hidden=self.hidden, lambda_boundary=self.lambda_boundary, lambda_interface=self.lambda_interface
+            hidden=hidden, lambda_boundary=self.lambda_boundary, lambda_interface=self.lambda_interface
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; sets of its phases are not part of it."""
-        newer = {key: getattr(self, key) for key in ("hidden", "lambda_boundary", "lambda_interface")}
+        keys = ("hidden", "lambda_boundary", "lambda_interface", "collocation", "shrink", "balance")
+        newer = {key: getattr(self, key) for key in keys}
         return {
             "phases": [phase.to_dict() for phase in self.phases],
             **{key: getattr(self, key) for key in ("name", "sampling", "scaling", "interface_line")},
-            **{key: value for key, value in newer.items() if value is not None},  # older files do not have them
+            **{key: value for key, value in newer.items() if value is not None and value is not False},
         }
 
     @staticmethod
@@ -111,14 +125,26 @@ class Schedule:
         except (KeyError, TypeError) as error:
             raise ScheduleError(f"{values} is not a schedule ({error})") from error
 
+    def _share(self, family: Family) -> float:
+        """How many points and weights a subdomain has, as a part of what each of two has."""
+        return min(1.0, (2 / len(family.decomposition)) ** 0.5) if self.shrink else 1.0
+
     def points(self, family: Family) -> Points:
-        """The family's numbers of points, thinned out on interfaces if the schedule says so."""
-        pairs = family.decomposition.interfaces
+        """The family's numbers of points, or those of the schedule; thinned out on interfaces if it says so."""
+        found, pairs = family.points, family.decomposition.interfaces
+        if found.collocation == Points.collocation:  # the family leaves it open
+            count = self.collocation or found.collocation
+            found = replace(found, collocation=round(count * self._share(family)))
         if self.interface_line is None or not pairs:
-            return family.points
+            return found
         pieces = max(len(pair.patches) for pair in pairs)
         most = pieces * self.interface_line ** (len(family.coordinates) - 1)
-        return replace(family.points, interface=min(family.points.interface, most))
+        return replace(found, interface=min(found.interface, most))
+
+
+# Four layers of 12 have as many weights as two of 20 and errors several times smaller: docs/decisions/0007
+_DEEP: dict[str, Any] = {"hidden": (12,) * 4, "lambda_boundary": 200.0}
+_COMMON: dict[str, Any] = {"interface_line": 101, "shrink": True, "balance": True}
 
 
 PAPER = Schedule(
@@ -127,9 +153,18 @@ PAPER = Schedule(
     sampling="random",
     scaling="none",
 )
-FAST = Schedule("fast", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 200)), interface_line=101)
-ACCURATE = Schedule("accurate", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 1000, resample=150)), interface_line=101)
-QUICK = Schedule("quick", (Phase(Adam(5e-3), 100), Phase(GaussNewton(), 50)), interface_line=101)
+FAST = Schedule("fast", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 200)), **_DEEP, **_COMMON)
+ACCURATE = Schedule(
+    "accurate", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 1000, resample=150)), **_DEEP, **_COMMON
+)
+QUICK = Schedule("quick", (Phase(Adam(5e-3), 100), Phase(GaussNewton(), 50)), **_DEEP, **_COMMON)
+SHARP = Schedule(
+    "sharp",
+    (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 200, resample=25, adaptive=True)),
+    hidden=(20,) * 3,
+    collocation=2000,
+    **_COMMON,
+)
 SCHEDULES: Registry[Schedule] = Registry("schedule", Schedule, __name__, ScheduleError, instances=True)
 
 

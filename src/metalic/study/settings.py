@@ -145,10 +145,11 @@ def stored_settings(
         bandit = None if bandit is None else followed.bandit(bandit)
         options = followed.options(found, options) if solver else options
     stored = SolverOptions.of(values["solver"])
+    named = values["schedule"]["name"]  # a name means what it meant when the study was begun
     settings = StudySettings(
         family=found,
         bandit_settings=Settings.from_dict(values["bandit"]) if bandit is None else bandit,
-        schedule=_stored_schedule(values, path) if schedule is None else find_schedule(schedule),
+        schedule=_stored_schedule(values, path) if schedule in (None, named) else find_schedule(schedule),
         reward=_stored_reward(values, reward, found),
         seed=values["seed"] if seed is None else seed,
         options=options.over(stored, VERSION_0_1, conditions=Catalogue(found).names),
