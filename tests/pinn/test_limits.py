@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import small
 from small import ADAM, HIDDEN, NEWTON, POINTS, Line
 
 from metalic.errors import FileError, MetalicError, ScheduleError
@@ -141,10 +142,10 @@ def test_a_place_that_cannot_be_written(given):
 
 
 def test_it_survives_a_kill(tmp_path, whole):
-    path, here = tmp_path / "solve.npz", Path(__file__).parent
+    path, homes = tmp_path / "solve.npz", [str(Path(one).parent) for one in (__file__, small.__file__)]
     script = f"""
 import os, signal, sys
-sys.path.insert(0, {str(here)!r})
+sys.path[:0] = {homes!r}
 from test_limits import checkpoint, line
 checkpoint.EVERY = 0.0
 def progress(report):

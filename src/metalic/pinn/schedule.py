@@ -154,9 +154,7 @@ PAPER = Schedule(
     scaling="none",
 )
 FAST = Schedule("fast", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 200)), **_DEEP, **_COMMON)
-ACCURATE = Schedule(
-    "accurate", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 1000, resample=150)), **_DEEP, **_COMMON
-)
+ACCURATE = Schedule("accurate", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 1000, resample=150)), **_DEEP, **_COMMON)
 QUICK = Schedule("quick", (Phase(Adam(5e-3), 100), Phase(GaussNewton(), 50)), **_DEEP, **_COMMON)
 SHARP = Schedule(
     "sharp",
