@@ -136,6 +136,15 @@ def test_solve_writes_json_solution_and_picture(metalic: Metalic, tmp_path: Path
     assert (tmp_path / "sol.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
+def test_solve_within_a_time_limit_and_on(metalic: Metalic, tmp_path: Path) -> None:
+    words = ["solve", "poisson", "-p", "s=5", "--schedule", "quick", "--checkpoint", "part.npz", "--json"]
+    for seconds, reason, kept in (("1e-6", "time limit reached", True), ("1000", "budget used up", False)):
+        result = metalic(*words, "--seconds", seconds)
+        assert result.returncode == 0, result.stderr
+        assert json.loads(result.stdout)["phases"][-1]["stop_reason"] == reason
+        assert (tmp_path / "part.npz").exists() == kept
+
+
 def test_solve_as_a_study_advises(metalic: Metalic, played: Path, family: str) -> None:
     advice = metalic("recommend", "t.db", "--family", family, "-p", "a=1", "--json")
     assert advice.returncode == 0, advice.stderr

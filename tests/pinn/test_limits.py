@@ -13,6 +13,8 @@ from small import ADAM, HIDDEN, NEWTON, POINTS, Line
 
 from metalic.errors import FileError, MetalicError, ScheduleError
 from metalic.pinn import Phase, Solution, checkpoint
+from metalic.pinn.limits import Limits
+from metalic.pinn.optimizers import Status
 from metalic.solving import solve
 
 PHASES = (Phase(ADAM, 30, resample=15), Phase(NEWTON, 24, resample=6, adaptive=True))
@@ -65,6 +67,12 @@ def test_a_time_limit_ends_a_phase_and_is_the_stop_reason(tmp_path):
     assert not solution.diverged
     again = Solution.load(solution.save(tmp_path / "a.npz"), family=Line)
     assert again.phases[0].stop_reason == "time limit reached"
+
+
+def test_the_limit_counts_the_seconds_of_all_phases():
+    """Each phase alone is within the limit; together they are not."""
+    limits = Limits(left=1.0)
+    assert [limits.spend(0.4) for _ in range(3)] == [Status.RUNNING, Status.RUNNING, Status.TIME]
 
 
 def test_a_generous_limit_changes_nothing(whole):

@@ -290,32 +290,35 @@ class _PhaseTrainer:
             done, status = done + int(count), Status(int(state.status))
             self._measure(problem, done, state, before + time.perf_counter() - compiled)
             ended, begun_chunk = time.perf_counter(), ended
+            within = self.limits.spend(ended - begun_chunk)
             if status is Status.RUNNING and done < budget:
-                status = self._between_chunks(problem, state, ended - begun_chunk)
-        score = self.setup.at_phase_end
+                status = within
+                self._save(problem, state, status)
         seconds = before + time.perf_counter() - compiled
-        record = PhaseRecord(
-            optimizer=optimizer.name,
+        return problem, state.theta, self._record(problem, state.theta, status, seconds, compiled - begun)
+
+    def _record(
+        self, problem: Problem, theta: jax.Array, status: Status, seconds: float, compile_seconds: float
+    ) -> PhaseRecord:
+        (done, _, loss, error), score = self.history[-1], self.setup.at_phase_end
+        return PhaseRecord(
+            optimizer=self.phase.optimizer.name,
             conditions=self.decision.conditions.names,
             index=self.decision.conditions.index,
             iterations=done,
             seconds=seconds,
-            compile_seconds=compiled - begun,
-            loss=self.history[-1][2],
-            error=self.history[-1][3],
+            compile_seconds=compile_seconds,
+            loss=loss,
+            error=error,
             status=status,
             history=tuple(self.history),
-            score=None if score is None else score(problem.unbalanced, state.theta),
+            score=None if score is None else score(problem.unbalanced, theta),
             decision=self.decision,
         )
-        return problem, state.theta, record
 
-    def _between_chunks(self, problem: Problem, state: Progress, seconds: float) -> Status:
-        """Save the solve when it is time to; what the limits say."""
-        status = self.limits.spend(seconds)
+    def _save(self, problem: Problem, state: Progress, status: Status) -> None:
         phase = {"history": self.history, "draws": self.draws}
         self.limits.save(status, lambda: progress_of(self.records, self.decision, **phase), (state, _points(problem)))
-        return status
 
     def _continued(self, kept: Snapshot, problem: Problem, state: Progress) -> tuple[Problem, Progress]:
         """Problem and state as they were when the snapshot was taken."""

@@ -52,6 +52,10 @@ def command(
         str | None, typer.Option(help="Of inputs: subdomain, domain or none; the schedule's own unless given.")
     ] = None,
     extrapolate: Extrapolate = False,
+    seconds: Annotated[float | None, typer.Option(help="Stop training after this time.")] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Keep the solve in progress in this file; continue from it if it exists.")
+    ] = None,
     pin: Annotated[bool, typer.Option(help="Run on one core, where a seed gives the same bits every time.")] = True,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -61,7 +65,7 @@ def command(
     Example: metalic solve poisson -p s=20 -c u,c --plot poisson.png
     """
     values = read_parameters(parameter)
-    for path in (out, plot):
+    for path in (out, plot, checkpoint):
         check_writable(path)
     from ... import runtime
 
@@ -87,6 +91,8 @@ def command(
             scaling=scaling,
             extrapolate=extrapolate,
             progress=show,
+            seconds=seconds,
+            checkpoint=checkpoint,
             parameters=values,
         )
     if out is not None:
