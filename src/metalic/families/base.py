@@ -44,6 +44,9 @@ class Family:
     own_conditions: Sequence[Any] = ()
     """Conditions of the family's own (instances of `mt.Condition`), after those of the catalogue."""
     default_conditions: Sequence[str] | None = None
+    complete_conditions: Sequence[str] | None = None
+    """What must hold at the interfaces whatever set is trained, for the check of a solution; None derives it from the
+    equation and the flux. A family in which u jumps rightly says so here."""
     points: Points = Points()
     solver_options: Mapping[str, Any] = {}
     """Options of `solve` that suit this family, such as {"hidden": (40, 40)}; they go before those of a schedule."""
