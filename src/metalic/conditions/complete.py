@@ -74,4 +74,6 @@ def _order(channels: Iterable[Channel], axis: int) -> int:
 
 def _side(family: Family, look: Any) -> Side:
     middle = {name: jnp.asarray(0.5 * (low + high)) for name, (low, high) in family.parameters.items()}
-    return Side(family, look, jnp.full(len(family.coordinates), 0.5), jnp.ones(len(family.coefficients)), middle)
+    point: Any = jnp.full(len(family.coordinates), 0.5)
+    coefficients: Any = jnp.ones(len(family.coefficients))
+    return Side(family, look, point, coefficients, middle)

@@ -174,12 +174,15 @@ class Family:
         """This family on one subdomain: what a single-domain PINN solves."""
         if self.coefficients:
             raise FamilyError(f"family '{self.name}' has coefficients per subdomain and cannot be undivided")
-        whole = type(self).__new__(type(self))
-        whole.__dict__.update(vars(self))
-        whole.decomposition = self.decomposition.single()
         count, points = len(self.decomposition), self.points
-        whole.points = Points(points.collocation * count, points.boundary * count, points.interface)
-        return whole
+        more = Points(points.collocation * count, points.boundary * count, points.interface)
+        return self.changed(decomposition=self.decomposition.single(), points=more)
+
+    def changed(self, **attributes: Any) -> Family:
+        """A copy of this family with other attributes."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(vars(self) | attributes)
+        return other
 
 
 def frozen(thing: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import jax
@@ -213,3 +213,9 @@ class System:
         except Exception as error:
             first = str(error).strip().splitlines()[0] if str(error).strip() else ""
             raise FamilyError(f"{label} cannot be evaluated at a point: {type(error).__name__}: {first}") from error
+
+
+@lru_cache(maxsize=64)
+def system_of(family: Family, network: Network) -> System:
+    """The system of a family and its networks, made once."""
+    return System(family, network)

@@ -1,10 +1,11 @@
-"""The laws of a problem at its points: their rows, how large the terms are that make them up, and their derivatives.
+"""The laws of a problem at its points: their rows, the derivatives of these, and how large the terms in them are.
 
 A row r(c) is a function of channels c (values and derivatives of the unknown at one point). Its terms have the size
 
-    size^2 = sum_i (dr/dc_i c_i)^2 + r(0)^2
+    size^2 = mean r(0)^2 + sum_i mean (dr/dc_i)^2 mean c_i^2,
 
-for u_xx + u_yy - f the squares of u_xx + u_yy and of f. Rows are compared with it, whatever the units of an equation.
+with the mean of c_i^2 over the whole domain: for u_xx - f the squares of u_xx and of f, for a jump of u the square of
+u. Rows are compared with it, whatever the units of an equation.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .laws import Law
+from .laws import Law, in_order
 from .problem import Block, Problem, channel_values, law_rows, row_and_cotangents
 
 
@@ -34,7 +35,7 @@ class Row(NamedTuple):
     """One row of a law at all points of a block, unweighted, and its derivatives by the channels of either side."""
 
     r: Float[Array, "B N"]
-    size: Float[Array, "B N"]
+    at_zero: Float[Array, "B N"]
     by_a: Float[Array, "B C N"]
     by_b: Float[Array, "B C N"]
 
@@ -58,6 +59,16 @@ def network_channels(problem: Problem, theta: Float[Array, "K P"]) -> list[Float
 
 
 @eqx.filter_jit
+def channel_sizes(problem: Problem, theta: Float[Array, "K P"]) -> list[Float[Array, "C"]]:
+    """For every place the mean squares of its channels over the domain."""
+    block = problem.collocation
+    every = in_order({channel for place in places(problem) for channel in place.law.channels})
+    values = channel_values(problem, theta, block.x, block.a, every)
+    squares = dict(zip(every, jnp.mean(values**2, axis=(0, 2))))
+    return [jnp.stack([squares[channel] for channel in place.law.channels]) for place in places(problem)]
+
+
+@eqx.filter_jit
 def linearise(problem: Problem, channels: list[Float[Array, "B2 C N"]]) -> list[list[Row]]:
     """The rows of every place, from its channels."""
     return [_rows(problem, place, values) for place, values in zip(places(problem), channels)]
@@ -71,8 +82,5 @@ def _rows(problem: Problem, place: Place, values: Float[Array, "B2 C N"]) -> lis
     found = []
     for number in range(law.count):
         r, by_a, by_b = row_and_cotangents(rows_of, jnp.ones_like(block.weight), number, va, vb)
-        terms = jnp.nan_to_num(at_zero[:, number]) ** 2 + jnp.sum((by_a * va) ** 2, axis=1)
-        if block.b:
-            terms = terms + jnp.sum((by_b * vb) ** 2, axis=1)
-        found.append(Row(r, jnp.sqrt(terms), by_a, by_b))
+        found.append(Row(r, at_zero[:, number], by_a, by_b))
     return found

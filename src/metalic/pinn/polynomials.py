@@ -41,7 +41,7 @@ class Polynomials:
             term: math.prod((t[n][e] * s**n for n, (t, e, s) in zip(term.orders, factors)), start=np.ones(1))
             for term in terms
         }
-        return {derivative: sum(partial[term] for term in derivative.terms) for derivative in derivatives}
+        return {d: np.sum([partial[term] for term in d.terms], axis=0) for d in derivatives}
 
 
 def count(degree: int, d: int) -> int:
