@@ -11,7 +11,7 @@ from typing import Any, final
 import jax
 
 from .chooser import Chooser, FixedChooser
-from .conditions import Catalogue, default_conditions
+from .conditions import Catalogue, default_conditions, open_faces
 from .errors import MetalicWarning, ScheduleError
 from .families.base import Family
 from .families.registry import find_family
@@ -98,6 +98,7 @@ def solve(
         True
     """
     found, plan = find_family(family), find_schedule(schedule)
+    _warn_of_missing_data(found)
     values = found.check_parameters({**(parameters or {}), **by_name}, extrapolate)
     chooser = find_chooser(conditions, found, plan)
     chooser.begin(values)
@@ -115,6 +116,18 @@ def solve(
     if solution.checked is not None and not solution.checked.good:
         warnings.warn(f"{found.name}: {solution.checked.text}", MetalicWarning, stacklevel=2)
     return solution
+
+
+def _warn_of_missing_data(family: Family) -> None:
+    """A coordinate along which the equation has derivatives needs data on one of its faces at least."""
+    faces = open_faces(family)
+    if faces:
+        warnings.warn(
+            f"family '{family.name}' has no boundary condition on {', '.join(faces)}: its solution is not determined "
+            "there; give one in boundary()",
+            MetalicWarning,
+            stacklevel=3,
+        )
 
 
 def find_chooser(conditions: Any, family: Family, schedule: Schedule) -> Chooser:

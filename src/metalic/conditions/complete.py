@@ -44,6 +44,19 @@ def complete_set(family: Family) -> tuple[Condition, ...]:
     return tuple(found)
 
 
+def open_faces(family: Family) -> list[str]:
+    """The faces without data of coordinates that have none on either face, though the equation has derivatives along
+    them. The end of time and an outflow are no such faces: their coordinates have data on the other one."""
+    faces = [face for condition in family.boundary() for face in condition.names(family.decomposition)]
+    given = {face.partition("=")[0] for face in faces}
+    try:
+        channels = touched(lambda look: _side(family, look).residual())
+    except Exception:  # whatever is wrong with the residual is reported when it is used
+        return []
+    used = [z for axis, z in enumerate(family.coordinates) if _order(channels, axis) > 0]
+    return [f"{z}={end}" for z in used if z not in given for end in ("min", "max")]
+
+
 def _named(family: Family, names: Iterable[str]) -> tuple[Condition, ...]:
     known = {condition.name: condition for condition in (*conditions_of(family), *family.own_conditions)}
     missing = [name for name in names if name not in known]

@@ -16,13 +16,13 @@ from jaxtyping import Float
 
 from ..conditions import complete_set
 from ..families.base import Family
-from ..geometry.decomposition import Decomposition
-from ..geometry.sampling import Points
+from ..geometry import Decomposition, Points, Region
+from ..geometry.boxes import Rectilinear
 from .laws import System, system_of
 from .linearised import Row, channel_sizes, linearise, network_channels
 from .polynomials import count
 from .problem import Problem
-from .sampler import Sampler
+from .sampler import Draw, Sampler
 from .solution import Solution
 
 FRESH = 2 * 10**6  # the number of the first draw of points that no training has seen
@@ -33,7 +33,7 @@ LAMBDA_BOUNDARY, LAMBDA_INTERFACE = 2000.0, 500.0  # data and interface conditio
 
 def boxed(family: Family) -> tuple[Family, list[int]]:
     """The family with a subdomain for each box of its subdomains and the complete set alone; whose box each is."""
-    table = family.decomposition.subdomains
+    table = {name: _boxes(region) for name, region in family.decomposition.subdomains.items()}
     boxes = {f"{name}/{i}": box for name, parts in table.items() for i, box in enumerate(parts)}
     owners = [k for k, parts in enumerate(table.values()) for _ in parts]
     coefficients = {
@@ -41,6 +41,10 @@ def boxed(family: Family) -> tuple[Family, list[int]]:
     }
     new = family.changed(decomposition=Decomposition(family.domain, boxes), coefficients=coefficients)
     return new.changed(conditions=(), own_conditions=complete_set(new)), owners
+
+
+def _boxes(region: Region) -> tuple[Region, ...]:
+    return region.boxes if isinstance(region, Rectilinear) else (region,)
 
 
 def highest_degree(family: Family) -> int:
@@ -84,7 +88,7 @@ class Defect:
         return jax.tree.map(np.asarray, linearise(self.problem, [jnp.asarray(values) for values in channels]))
 
 
-def problem_of(solution: Solution, system: System, drawn: Any, owners: list[int], weights: tuple[Any, Any]) -> Problem:
+def problem_of(solution: Solution, system: System, drawn: Draw, owners: list[int], weights: tuple[Any, Any]) -> Problem:
     """A problem on other points for the networks of a solution, in float64; `owners` says whose each subdomain is."""
     arrays: dict[str, Any] = {
         "centre": np.asarray(solution.centre, float)[owners],
@@ -95,5 +99,4 @@ def problem_of(solution: Solution, system: System, drawn: Any, owners: list[int]
         "lambda_boundary": np.asarray(weights[0]),
         "lambda_interface": np.full(len(system.catalogue), weights[1]),
     }
-    collocation, boundary, interface = drawn
-    return Problem(collocation, boundary, interface, **arrays, system=system)
+    return Problem(*drawn.blocks(), **arrays, system=system)

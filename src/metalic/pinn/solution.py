@@ -231,6 +231,7 @@ class Solution:
             "hidden": list(self.hidden),
             "coordinates": list(self.family.coordinates),
             "subdomains": len(self.family.decomposition),
+            "geometry": self.family.decomposition.to_dict(),
             **self.to_dict(history=True),
         }
         meta["digest"] = _digest(arrays, meta)
@@ -248,6 +249,12 @@ class Solution:
             meta["subdomains"],
         ]:
             raise FileError(f"'{path}' holds a solution of '{meta['family']}', which is not the family '{found.name}'")
+        here = found.decomposition.to_dict()
+        if meta.get("geometry", here) != here:
+            raise FileError(
+                f"'{path}' was solved on other subdomains than those of the family '{found.name}': {meta['geometry']}, "
+                f"not {here}; pass the family with the decomposition that it was solved on"
+            )
         phases = tuple(_phase(record) for record in meta["phases"])
         return cls(
             family=found,
