@@ -1,19 +1,14 @@
 """The verdict against true errors, which it never sees."""
 
 import json
-import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from small import HIDDEN, POINTS, Line, Quad, untrained
+from small import HIDDEN, POINTS, Line, untrained
 
 import metalic as mt
-from metalic.pinn.defect import boxed
-from metalic.pinn.judgement import compared
 from metalic.pinn.optimizers import Status
-from metalic.pinn.refinement import refined
-from metalic.pinn.solution import relative_error
 
 SMALL = {"hidden": HIDDEN, "points": POINTS}
 
@@ -84,67 +79,3 @@ def test_a_loaded_solution_can_be_checked(tmp_path):
 def test_single_precision_is_checked_too():
     solution = solved(precision="float32")
     assert solution.check().estimate == pytest.approx(solution.error, rel=0.1)
-
-
-def test_more_iterations_estimate_the_error_too():
-    solution = solved(iterations=8)
-    grid = Line().error_points()
-    after = refined(solution).values(grid)
-    assert relative_error(solution.values(grid), after) == pytest.approx(solution.error, rel=0.5)
-
-
-def test_boxes_know_whose_they_are():
-    family, owners = boxed(mt.find_family("burgers"))
-    assert owners == [0, 1, 1]
-    assert len(family.decomposition.interfaces) == 2
-    family, _ = boxed(mt.find_family(Quad))
-    assert family.coefficients["k"] == {"1/0": 1.0, "2/0": 2.0, "3/0": 0.5, "4/0": 3.0}
-
-
-# --- In a solve ------------------------------------------------------------------------------------------------------
-
-
-def test_a_solve_that_is_not_good_warns():
-    with pytest.warns(mt.MetalicWarning, match="line: wrong.*the flux jumps"):
-        solution = solved("u", check=True)
-    assert solution.checked.verdict == "wrong"
-
-
-def test_a_good_solve_is_silent():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", mt.MetalicWarning)
-        solution = solved(check=True)
-    assert solution.checked.good
-    assert solved(check=False).checked is None
-
-
-def test_a_tolerance_is_met_by_continuing():
-    start = solved(iterations=5)
-    solution = solved(iterations=5, tolerance=start.error / 100)
-    assert solution.error < start.error / 50
-    assert solution.checked.good
-    assert solution.phases[-1].conditions == ("u", "c")
-
-
-def test_a_tolerance_that_is_not_met_says_what_was_used_up():
-    with pytest.warns(mt.MetalicWarning, match="0 seconds are used up"):
-        solution = solved(iterations=5, tolerance=1e-14, seconds=0)
-    assert solution.checked.reasons[0].startswith("the tolerance 1e-14 is not reached")
-    with pytest.raises(mt.MetalicError, match="a tolerance is a positive number"):
-        solved(tolerance=-1)
-
-
-def test_a_second_solve_is_compared():
-    found = solved(verify=True).checked
-    assert found.good
-    assert found.difference < 1e-3
-
-
-def test_two_solves_that_differ_are_doubtful():
-    """Two answers cannot both be right, whatever a check says of one of them."""
-    solution, other = solved(check=True), solved("u")
-    found = compared(solution, other).checked
-    assert (solution.checked.verdict, found.verdict) == ("good", "doubtful")
-    assert found.difference == pytest.approx(1.0, abs=0.9)
-    assert found.estimate >= found.difference / 2
-    assert "second solve differs" in found.text

@@ -81,25 +81,26 @@ class _Newton:
         return found
 
     def run(self) -> float:
-        """Newton steps until the linear model predicts the loss; how much is left of the squares of the residual,
-        infinite if they fail."""
+        """Newton steps until the linear model predicts the loss or no step lowers it; how much is left of the squares
+        of the residual."""
         rows = self.defect.rows
         loss = self._loss(rows)
         for _ in range(NEWTON_STEPS):
             step, predicted = self._step(rows)
-            for halving in range(HALVINGS):
-                trial = self.coefficients + step / 2**halving
-                rows = self.defect.linearised(self._channels(trial))
-                found = self._loss(rows)
-                if found < loss:
-                    break
-            else:
-                return np.inf
-            self.coefficients = trial
-            if (halving == 0 and found <= 1.1 * predicted) or loss - found < 0.01 * loss:
-                return _residual(rows) / (_residual(self.defect.rows) + TINY)
-            loss = found
-        return np.inf
+            trials = ((halving, *self._tried(step / 2**halving)) for halving in range(HALVINGS))
+            taken = next((trial for trial in trials if trial[3] < loss), None)
+            if taken is None:
+                break
+            before, (halving, self.coefficients, rows, loss) = loss, taken
+            if (halving == 0 and loss <= 1.1 * predicted) or before - loss < 0.01 * before:
+                break
+        return _residual(rows) / (_residual(self.defect.rows) + TINY)
+
+    def _tried(self, step: Float[np.ndarray, "K m M"]) -> tuple[Float[np.ndarray, "K m M"], list[list[Row]], float]:
+        """Coefficients after a step, the rows and the loss there."""
+        coefficients = self.coefficients + step
+        rows = self.defect.linearised(self._channels(coefficients))
+        return coefficients, rows, self._loss(rows)
 
     def _channels(self, coefficients: Float[np.ndarray, "K m M"]) -> list[Float[np.ndarray, "B2 C N"]]:
         found = []
