@@ -34,6 +34,7 @@ _HOME = {
     # how one PDE is solved
     "solve": "solving",
     "Solution": "pinn",
+    "Check": "pinn",
     "Schedule": "pinn",
     "Phase": "pinn",
     "Adam": "pinn",
@@ -51,6 +52,7 @@ _HOME = {
     "Recommendation": "study",
     # errors
     "MetalicError": "errors",
+    "MetalicWarning": "errors",
 }
 
 __all__ = ["__version__", *_HOME]
@@ -58,10 +60,10 @@ __all__ = ["__version__", *_HOME]
 if TYPE_CHECKING:
     from .bandit import UCB, Greedy, Random, Sequential, Single, Thompson
     from .conditions import Catalogue, Condition
-    from .errors import MetalicError
+    from .errors import MetalicError, MetalicWarning
     from .families import Dirichlet, Family, Neumann, Periodic, Robin, find_family
     from .geometry import Box, Decomposition, Points, Region, Union, split
-    from .pinn import LBFGS, Adam, GaussNewton, Phase, Schedule, Solution
+    from .pinn import LBFGS, Adam, Check, GaussNewton, Phase, Schedule, Solution
     from .solving import solve
     from .study import Recommendation, Study
 

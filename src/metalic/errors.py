@@ -39,3 +39,7 @@ class StudyError(MetalicError):
 
 class LedgerError(StudyError):
     """A ledger cannot be read or written: not a ledger, damaged, newer than this program, locked, disk full."""
+
+
+class MetalicWarning(UserWarning):
+    """Something is probably wrong, but can be continued with: a solution whose check is not good, missing data."""

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, final
 
 import jax
 
 from .chooser import Chooser, FixedChooser
-from .conditions import Catalogue, default_conditions
-from .errors import ScheduleError
+from .conditions import Catalogue, default_conditions, open_faces
+from .errors import MetalicWarning, ScheduleError
 from .families.base import Family
 from .families.registry import find_family
 from .geometry.sampling import Points
+from .pinn.judgement import compared, judged
 from .pinn.options import SolverOptions
 from .pinn.problem import Problem
 from .pinn.schedule import Phase, Schedule, find_schedule
 from .pinn.solution import Solution
-from .pinn.solver import Report, train
+from .pinn.solver import Report, error_of, train
 from .sets import Decision, split_phases
+from .validation import real
+
+CHECK = True
+"""Whether `solve` checks its solutions unless it is asked."""
+SECOND = 10**6  # what is added to the seed for a second solve
 
 
 def solve(
@@ -39,6 +47,9 @@ def solve(
     extrapolate: bool = False,
     progress: Callable[[Report], None] | None = None,
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None,
+    check: bool | None = None,
+    verify: bool = False,
+    tolerance: float | None = None,
     seconds: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     parameters: Mapping[str, Any] | None = None,
@@ -67,8 +78,14 @@ def solve(
         progress: Called with a `Report` when a phase begins and after every chunk of iterations.
         at_phase_end: Called with the problem and the networks at the end of each phase; what it returns is kept as
             the `score` of the phase.
+        check: Whether the solution is checked, as by `Solution.check`; what was found is its `checked`, and a
+            `MetalicWarning` unless the verdict is 'good'. None means yes.
+        verify: Also solve with another seed, and compare.
+        tolerance: Continue after the schedule, on fresh points and with the complete set of conditions, until the
+            estimate of the relative error is below this, for at most 1000 more iterations.
         seconds: A limit on the training time, without compilation. It is checked between chunks of iterations (10 of
             Gauss-Newton); a phase that it ends has the stop reason 'time limit reached', and later phases are not run.
+            Training for a tolerance counts too.
         checkpoint: A file for the solve in progress, written about once a minute and removed at the end. If it exists,
             the solve continues from it and takes the steps that an uninterrupted one would. A solve that its time
             limit has ended keeps the file, so that the same call continues it.
@@ -88,23 +105,36 @@ def solve(
         True
     """
     found, plan = find_family(family), find_schedule(schedule)
+    _warn_of_missing_data(found)
     values = found.check_parameters({**(parameters or {}), **by_name}, extrapolate)
     chooser = find_chooser(conditions, found, plan)
     chooser.begin(values)
+    if tolerance is not None and not (real(tolerance) or 0) > 0:
+        raise ScheduleError(f"a tolerance is a positive number such as 1e-4, not {tolerance!r}")
     options = SolverOptions(hidden, points, precision, sampling, scaling, lambda_boundary, lambda_interface)
-    return train(
-        found,
-        chooser,
-        plan,
-        values,
-        options,
-        seed=seed,
-        extrapolate=extrapolate,
-        progress=progress,
-        at_phase_end=at_phase_end,
-        seconds=seconds,
-        checkpoint=checkpoint,
-    )
+    run = partial(train, found, chooser, plan, values, options, extrapolate=extrapolate, progress=progress)
+    solution = run(seed=seed, at_phase_end=at_phase_end, seconds=seconds, checkpoint=checkpoint)
+    if not (CHECK if check is None else check) and not verify and tolerance is None:
+        return solution
+    solution = judged(solution, tolerance, seconds, lambda one: error_of(one, extrapolate))
+    if verify:
+        chooser.begin(values)
+        solution = compared(solution, run(seed=seed + SECOND))
+    if solution.checked is not None and not solution.checked.good:
+        warnings.warn(f"{found.name}: {solution.checked.text}", MetalicWarning, stacklevel=2)
+    return solution
+
+
+def _warn_of_missing_data(family: Family) -> None:
+    """A coordinate along which the equation has derivatives needs data on one of its faces at least."""
+    faces = open_faces(family)
+    if faces:
+        warnings.warn(
+            f"family '{family.name}' has no boundary condition on {', '.join(faces)}: its solution is not determined "
+            "there; give one in boundary()",
+            MetalicWarning,
+            stacklevel=3,
+        )
 
 
 def find_chooser(conditions: Any, family: Family, schedule: Schedule) -> Chooser:

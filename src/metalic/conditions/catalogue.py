@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import ConditionError
 from ..families.base import Family
 from ..sets import ALL, ConditionSet
-from .laws import Condition, conditions_of
+from .laws import Condition, DerivativeContinuity, conditions_of
 
 
 class Catalogue:
@@ -20,11 +20,7 @@ class Catalogue:
     """
 
     def __init__(self, family: Family):
-        by_rule = conditions_of(family)
-        known = {condition.name: condition for condition in by_rule}
-        if len(known) < len(by_rule):
-            taken = next(z for z in family.coordinates if z in ("u", "uavg", "r", "rc", "gr", "c"))
-            raise ConditionError(f"family '{family.name}': coordinate '{taken}' has the name of a condition; rename it")
+        known = {condition.name: condition for condition in conditions_of(family)}
         chosen = family.conditions if family.conditions is not None else tuple(known)
         missing = [name for name in chosen if name not in known]
         if missing:
@@ -74,5 +70,6 @@ def default_conditions(family: Family) -> ConditionSet:
     if family.default_conditions is not None:
         return catalogue.parse(family.default_conditions)
     axes = {patch.axis for interface in family.decomposition.interfaces for patch in interface.patches}
-    across = ["c"] if family.flux is not None else [family.coordinates[axis] for axis in sorted(axes)]
+    slopes = [DerivativeContinuity(family.coordinates[axis], 1).name for axis in sorted(axes)]
+    across = ["c"] if family.flux is not None else slopes
     return catalogue.parse([name for name in ("u", *across) if name in catalogue.names])

@@ -91,16 +91,22 @@ class FluxContinuity(Condition):
         return (a.flux() - b.flux()) @ n
 
 
+NAMES = ("u", "uavg", "r", "rc", "gr", "c")
+"""Of the conditions above; a coordinate may have such a name too."""
+
+
 class DerivativeContinuity(Condition):
-    """`x`, `t`... for order 1, `xx`, `tt`... for order 2."""
+    """`x`, `t`... for order 1, `xx`, `tt`... for order 2; `d_r`, `d_rr` if the coordinate has another's name."""
 
     symmetric = True
 
     def __init__(self, coordinate: str, order: int):
         self.coordinate, self.order = coordinate, order
-        self.name = coordinate * order
-        self.description = f"{'first' if order == 1 else 'second'} derivative continuity in {coordinate}"
-        self.formula = f"u_{self.name} - u'_{self.name}"
+        letters = coordinate * order
+        self.name = f"d_{letters}" if coordinate in NAMES else letters
+        ordinal = {1: "first", 2: "second", 3: "third"}.get(order, f"{order}th")
+        self.description = f"{ordinal} derivative continuity in {coordinate}"
+        self.formula = f"u_{letters} - u'_{letters}"
 
     def law(self, a: Side, b: Side, n: Any) -> Any:
         along = (self.coordinate,) * self.order

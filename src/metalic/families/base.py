@@ -17,11 +17,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
 from ..errors import FamilyError, ParameterError
 from ..geometry import Decomposition, Points, Region
+from ..validation import real
 from .boundary import BoundaryCondition
 from .fields import Field, Fields, Point
 
@@ -44,6 +46,9 @@ class Family:
     own_conditions: Sequence[Any] = ()
     """Conditions of the family's own (instances of `mt.Condition`), after those of the catalogue."""
     default_conditions: Sequence[str] | None = None
+    complete_conditions: Sequence[str] | None = None
+    """What must hold at the interfaces whatever set is trained, for the check of a solution; None derives it from the
+    equation and the flux. A family in which u jumps rightly says so here."""
     points: Points = Points()
     solver_options: Mapping[str, Any] = {}
     """Options of `solve` that suit this family, such as {"hidden": (40, 40)}; they go before those of a schedule."""
@@ -74,6 +79,15 @@ class Family:
         return type(self) is type(other) and frozen(vars(self)) == frozen(vars(other))
 
     def __hash__(self) -> int:
+        for name, value in vars(self).items():
+            try:
+                hash(frozen(value))
+            except TypeError as error:
+                raise FamilyError(
+                    f"family '{self.name}': attribute '{name}' cannot be a {type(value).__name__} ({error}), because "
+                    "families are compared: write numbers, texts, tuples or NumPy arrays, such as np.asarray(...) for "
+                    "a JAX array or a tuple for a set"
+                ) from error
         return hash((type(self), frozen(vars(self))))
 
     def __repr__(self) -> str:
@@ -150,10 +164,18 @@ class Family:
             missing = [k for k in self.decomposition.names if k not in table]
             if missing:
                 raise FamilyError(f"{label}: coefficient '{name}' has no value for subdomain '{missing[0]}'")
+            for value in table.values():
+                if real(value) is None:
+                    raise FamilyError(
+                        f"{label}: coefficient '{name}' is a number for each subdomain, not {value!r}; what depends on "
+                        "the point belongs into the residual and the flux, as a function of p"
+                    )
         for name, box in self.parameters.items():
             if len(box) != 2 or not all(math.isfinite(end) for end in box) or box[0] > box[1]:
                 raise FamilyError(f"{label}: parameter '{name}' needs a box (low, high), not {box!r}")
         self._check_boundary(label)
+        self._check_flux(label)
+        hash(self)
 
     def _check_boundary(self, label: str) -> None:
         conditions = self.boundary()
@@ -167,16 +189,39 @@ class Family:
             except FamilyError as error:
                 raise FamilyError(f"{label}: {error}") from None
 
+    def _check_flux(self, label: str) -> None:
+        """The flux names every direction in which the domain is cut; without one, `c` would ask for nothing there."""
+        if self.flux is None:
+            return
+        middle = {name: jnp.asarray(0.5 * (low + high)) for name, (low, high) in self.parameters.items()}
+        point = self.point(jnp.full(len(self.coordinates), 0.5), jnp.ones(len(self.coefficients)))
+        try:
+            density = self.flux(self.unknown(lambda _: jnp.zeros(())), point, **middle)
+        except Exception:  # whatever is wrong with the flux is reported when it is used
+            return
+        if not isinstance(density, Mapping) or not density or not set(density) <= set(self.coordinates):
+            return
+        axes = {patch.axis for pair in self.decomposition.interfaces for patch in pair.patches}
+        for z in [self.coordinates[axis] for axis in sorted(axes)]:
+            if z not in density:
+                raise FamilyError(
+                    f"{label}: the domain is cut across {z}, but the flux has no '{z}': give its density along {z} "
+                    f"(it has {', '.join(density)}), or define no flux"
+                )
+
     def undivided(self) -> Family:
         """This family on one subdomain: what a single-domain PINN solves."""
         if self.coefficients:
             raise FamilyError(f"family '{self.name}' has coefficients per subdomain and cannot be undivided")
-        whole = type(self).__new__(type(self))
-        whole.__dict__.update(vars(self))
-        whole.decomposition = self.decomposition.single()
         count, points = len(self.decomposition), self.points
-        whole.points = Points(points.collocation * count, points.boundary * count, points.interface)
-        return whole
+        more = Points(points.collocation * count, points.boundary * count, points.interface)
+        return self.changed(decomposition=self.decomposition.single(), points=more)
+
+    def changed(self, **attributes: Any) -> Family:
+        """A copy of this family with other attributes."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(vars(self) | attributes)
+        return other
 
 
 def frozen(thing: Any) -> Any:

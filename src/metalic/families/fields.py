@@ -94,6 +94,9 @@ class Field:
     def __pow__(self, other: Any) -> Any:
         return self.value ** _plain(other)
 
+    def __rpow__(self, other: Any) -> Any:
+        return _plain(other) ** self.value
+
     def __add__(self, other: Any) -> Any:
         return self.value + _plain(other)
 
@@ -111,6 +114,21 @@ class Field:
 
     def __rtruediv__(self, other: Any) -> Any:
         return _plain(other) / self.value
+
+    def _compared(self, other: Any) -> Any:
+        raise FamilyError(
+            f"compare the value, and choose with jnp.where: jnp.where({self.label}.value > 0, a, b), "
+            f"not {self.label} > 0"
+        )
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compared
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Arithmetic with NumPy's numbers; other functions of NumPy cannot be differentiated."""
+        if len(inputs) == 1:
+            name = ufunc.__name__
+            raise FamilyError(f"write jnp.{name}({self.label}.value) (of jax.numpy), not np.{name}({self.label})")
+        return getattr(jnp, ufunc.__name__)(*map(_plain, inputs))
 
     __radd__ = __add__
     __rmul__ = __mul__

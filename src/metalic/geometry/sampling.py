@@ -18,7 +18,7 @@ from scipy.stats import qmc
 from ..errors import GeometryError
 from ..validation import integer
 
-Sampling = Literal["random", "grid", "latin", "sobol", "poisson"]
+Sampling = Literal["random", "grid", "latin", "sobol", "poisson", "chebyshev"]
 SAMPLINGS: tuple[str, ...] = get_args(Sampling)
 
 
@@ -77,6 +77,8 @@ def unit_points(n: int, d: int, sampling: str, rng: np.random.Generator) -> Floa
         with warnings.catch_warnings():  # balance is lost for n that is no power of two; the points are still good
             warnings.simplefilter("ignore", UserWarning)
             return qmc.Sobol(d, rng=rng).random(n)
+    if sampling == "chebyshev":  # denser towards the faces, as polynomials need it
+        return (1 - np.cos(np.pi * unit_points(n, d, "sobol", rng))) / 2
     if sampling == "poisson":
         return _poisson_disc(n, d, rng)
     raise GeometryError(f"no sampling '{sampling}': allowed are {', '.join(SAMPLINGS)}")

@@ -1,5 +1,6 @@
 """How one PDE is solved: networks, loss, optimizers, schedules."""
 
+from .check import Check
 from .optimizers import LBFGS, Adam, GaussNewton
 from .schedule import SCHEDULES, Phase, Schedule, find_schedule
 from .solution import Solution
@@ -9,6 +10,7 @@ __all__ = [
     "LBFGS",
     "SCHEDULES",
     "Adam",
+    "Check",
     "GaussNewton",
     "Phase",
     "Report",

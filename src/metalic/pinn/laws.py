@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import jax
@@ -48,7 +48,7 @@ class Law:
         self.name, self.evaluate = name, evaluate
         self.channels = in_order(touched(lambda look: evaluate(look, look, example, example)))
         self.count: int = jax.eval_shape(
-            lambda: rows(evaluate(lambda _: jnp.zeros(()), lambda _: jnp.zeros(()), example, example))
+            lambda value: rows(evaluate(lambda _: value, lambda _: value, example, example)), jnp.zeros(())
         ).shape[0]
 
     @property
@@ -210,6 +210,14 @@ class System:
             raise type(error)(f"{label}: {error}") from error
         except jax.errors.TracerBoolConversionError as error:
             raise FamilyError(f"{label} asks 'if' of a number that is not known yet: use jnp.where instead") from error
+        except jax.errors.TracerArrayConversionError as error:
+            raise FamilyError(f"{label} calls a function of NumPy: use jax.numpy, as in jnp.sin(u.value)") from error
         except Exception as error:
             first = str(error).strip().splitlines()[0] if str(error).strip() else ""
             raise FamilyError(f"{label} cannot be evaluated at a point: {type(error).__name__}: {first}") from error
+
+
+@lru_cache(maxsize=64)
+def system_of(family: Family, network: Network) -> System:
+    """The system of a family and its networks, made once."""
+    return System(family, network)

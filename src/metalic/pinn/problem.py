@@ -105,7 +105,7 @@ class Problem(Objective):
         for law, block, weight in self.fixed:
             rows_of = partial(law_rows, self, block, law, law.channels)
             for number in range(law.count):
-                row = partial(_row_and_cotangents, rows_of, weight[:, number], number)
+                row = partial(row_and_cotangents, rows_of, weight[:, number], number)
                 equations = equations.plus(_jacobian(self, theta, block, law.channels, row), block.a, block.b)
         return equations if self.interface is None else _with_conditions(self, self.interface, theta, equations)
 
@@ -259,7 +259,7 @@ def _sum_of_squares(rows: list[Array]) -> Float[Array, ""]:
 Cotangents = tuple[Float[Array, "B N"], Float[Array, "B C N"], Float[Array, "B C N"]]
 
 
-def _row_and_cotangents(
+def row_and_cotangents(
     rows_of: Callable[[Float[Array, "B C N"], Float[Array, "B C N"]], Float[Array, "B R N"]],
     weight: Float[Array, "B N"],
     number: int,
@@ -333,5 +333,5 @@ class _Group:
         for view in self.views:
             rows_of = partial(law_rows, problem, block, view.law, channels, swapped=view.swapped)
             weight = view.factor * problem.lambda_interface[view.condition] * block.weight
-            choices += [partial(_row_and_cotangents, rows_of, weight, number) for number in range(view.law.count)]
+            choices += [partial(row_and_cotangents, rows_of, weight, number) for number in range(view.law.count)]
         return _jacobian(problem, self.theta, block, channels, partial(jax.lax.switch, place, choices))

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -23,6 +23,9 @@ from ..sets import Decision
 from .network import Network
 from .optimizers import Status
 from .problem import Problem
+
+if TYPE_CHECKING:
+    from .check import Check
 
 ERROR_CAP = 100.0
 FORMAT = "metalic-solution"
@@ -89,6 +92,8 @@ class Solution:
     collocation: tuple[Float[np.ndarray, "N d"], ...] = field(repr=False)
     problem: Problem | None = field(repr=False, default=None)
     """The training problem as it was at the end; None in a solution that was loaded."""
+    checked: Check | None = field(repr=False, default=None)
+    """The check that `metalic.solve` has made; None if it was asked not to."""
 
     @property
     def network(self) -> Network:
@@ -149,9 +154,26 @@ class Solution:
                 raise GeometryError(f"coordinates do not fit together: {error}") from None
             shape = grids[0].shape
             array = np.stack([grid.ravel() for grid in grids], axis=-1)
-        values = evaluate(self.family, self.network, self.theta, array, self.centre, self.slope)
+        values = self.values(array)
         components = len(self.family.components)
         return values.reshape(shape) if components == 1 else values.reshape(*shape, components)
+
+    def values(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n m"]:
+        """All components at points of shape (n, d)."""
+        return evaluate(self.family, self.network, self.theta, points, self.centre, self.slope)
+
+    def check(self, good_below: float = 1e-3) -> Check:
+        """Estimate the error, with or without a reference, and judge it: 'good', 'doubtful' or 'wrong', and why.
+
+        Args:
+            good_below: The estimate below which the solution is good.
+
+        Returns:
+            The estimate, the verdict with its reasons, and what was measured; see the page 'What the verdict means'.
+        """
+        from .check import check
+
+        return check(self, good_below)
 
     def to_dict(self, history: bool = False) -> dict[str, Any]:
         """Everything but the weights, ready for JSON."""
@@ -166,6 +188,7 @@ class Solution:
             "error": self.error,
             "diverged": self.diverged,
             "seconds": self.seconds,
+            "check": None if self.checked is None else self.checked.to_dict(),
             "phases": [phase.to_dict(history) for phase in self.phases],
         }
 
@@ -208,6 +231,7 @@ class Solution:
             "hidden": list(self.hidden),
             "coordinates": list(self.family.coordinates),
             "subdomains": len(self.family.decomposition),
+            "geometry": self.family.decomposition.to_dict(),
             **self.to_dict(history=True),
         }
         meta["digest"] = _digest(arrays, meta)
@@ -225,6 +249,12 @@ class Solution:
             meta["subdomains"],
         ]:
             raise FileError(f"'{path}' holds a solution of '{meta['family']}', which is not the family '{found.name}'")
+        here = found.decomposition.to_dict()
+        if meta.get("geometry", here) != here:
+            raise FileError(
+                f"'{path}' was solved on other subdomains than those of the family '{found.name}': {meta['geometry']}, "
+                f"not {here}; pass the family with the decomposition that it was solved on"
+            )
         phases = tuple(stored_phase(record) for record in meta["phases"])
         return cls(
             family=found,
@@ -237,6 +267,7 @@ class Solution:
             schedule=meta["schedule"],
             seed=meta["seed"],
             collocation=tuple(arrays[f"collocation{k}"] for k in range(meta["subdomains"])),
+            checked=_checked(meta.get("check")),
         )
 
 
@@ -268,6 +299,12 @@ def _built_in(name: str, path: Any) -> Family:
             f"'{path}' holds a solution of your family '{name}': pass it, as in load(path, family=MyFamily)"
         )
     return find_family(name)
+
+
+def _checked(record: Mapping[str, Any] | None) -> Check | None:
+    from .check import Check
+
+    return None if record is None else Check.from_dict(record)
 
 
 def stored_phase(record: Mapping[str, Any]) -> PhaseRecord:

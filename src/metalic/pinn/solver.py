@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any
 
 import equinox as eqx
@@ -22,7 +21,7 @@ from ..geometry.sampling import Points
 from ..sets import Decision
 from ..validation import integer
 from .checkpoint import Snapshot, progress_of
-from .laws import System
+from .laws import System, system_of
 from .limits import Limits
 from .network import Network
 from .optimizers import Progress, Status, advance, restart, start
@@ -89,7 +88,7 @@ def train(
     chosen = options.resolve(family, schedule)
     with jax.enable_x64(chosen.precision == "float64"):
         setup = _Setup(
-            system=_system(family, Network(len(family.coordinates), len(family.components), chosen.hidden)),
+            system=system_of(family, Network(len(family.coordinates), len(family.components), chosen.hidden)),
             sampler=Sampler(family, chosen.points, chosen.sampling),
             options=chosen,
             parameters=parameters,
@@ -99,11 +98,6 @@ def train(
         )
         limits = Limits.of(seconds, checkpoint, setup.identity(schedule, chooser))
         return _train(setup, schedule, chooser, progress, extrapolate, limits)
-
-
-@lru_cache(maxsize=32)
-def _system(family: Family, network: Network) -> System:
-    return System(family, network)
 
 
 @dataclass
@@ -197,6 +191,12 @@ def reference_values(
     if not np.isfinite(values).all():
         raise FamilyError(f"family '{family.name}': the reference is not finite everywhere on the grid of the error")
     return values.reshape(wanted)
+
+
+def error_of(solution: Solution, extrapolate: bool = False) -> float | None:
+    """The relative error of a solution against the family's reference, None without one."""
+    reference = reference_values(solution.family, solution.parameters, extrapolate)
+    return None if reference is None else relative_error(solution.values(solution.family.error_points()), reference)
 
 
 def _train(

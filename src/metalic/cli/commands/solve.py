@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ...atomic import write_whole
-from ...errors import FileError, StudyError
+from ...errors import FileError, MetalicWarning, StudyError
 from ..display import solve_display
 from ..options import (
     Extrapolate,
@@ -56,6 +57,13 @@ def command(
     checkpoint: Annotated[
         Path | None, typer.Option(help="Keep the solve in progress in this file; continue from it if it exists.")
     ] = None,
+    check: Annotated[
+        bool | None, typer.Option("--check/--no-check", help="Estimate the error and judge the solution (default).")
+    ] = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Also solve with another seed, and compare.")] = False,
+    tolerance: Annotated[
+        float | None, typer.Option(help="Continue until the estimated error is below this (1000 more iterations).")
+    ] = None,
     pin: Annotated[bool, typer.Option(help="Run on one core, where a seed gives the same bits every time.")] = True,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -80,7 +88,8 @@ def command(
     chosen: Any = conditions
     if conditions is not None and (conditions.endswith(".db") or conditions == found.name):
         chosen = recommended(conditions, found, values, schedule, extrapolate)
-    with solve_display(quiet) as show:
+    with solve_display(quiet) as show, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*estimated relative error", MetalicWarning)  # printed below
         solution = solve(
             found,
             chosen,
@@ -93,6 +102,9 @@ def command(
             progress=show,
             seconds=seconds,
             checkpoint=checkpoint,
+            check=check,
+            verify=verify,
+            tolerance=tolerance,
             parameters=values,
         )
     if out is not None:
@@ -152,6 +164,8 @@ def _print_solution(solution: Solution, out: Path | None, plot: Path | None) -> 
         console.print("The run diverged: its loss is not a number. Another set of conditions or seed may help.")
     elif solution.error is not None:
         console.print(f"relative L2 error against the reference: [bold]{solution.error:.3e}[/bold]")
+    if solution.checked is not None:
+        console.print(f"check: {solution.checked.text}", markup=False, soft_wrap=True)
     for path, what in ((out, "solution"), (plot, "picture")):
         if path is not None:
             console.print(f"{what} written to {path}", soft_wrap=True)
