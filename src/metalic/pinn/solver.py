@@ -103,7 +103,9 @@ def train(
 
 @lru_cache(maxsize=32)
 def _system(family: Family, network: Network) -> System:
-    return System(family, network)
+    system = System(family, network)
+    hash(system)  # evaluates all laws: what is wrong with one is raised here, not while JAX compares programs
+    return system
 
 
 @dataclass
