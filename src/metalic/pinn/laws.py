@@ -220,4 +220,6 @@ class System:
 @lru_cache(maxsize=64)
 def system_of(family: Family, network: Network) -> System:
     """The system of a family and its networks, made once."""
-    return System(family, network)
+    system = System(family, network)
+    hash(system)  # evaluates all laws: what is wrong with one is raised here, not while JAX compares programs
+    return system
