@@ -30,6 +30,11 @@ def test_your_first_family(tmp_path, monkeypatch):
     assert (tmp_path / "rod.png").stat().st_size > 0
 
 
+def test_verdict():
+    found = run_page("verdict.md")
+    assert found["solution"].checked.estimate == pytest.approx(found["solution"].error, rel=0.5)
+
+
 def test_evaluation(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     found = run_page("evaluation.md")

@@ -28,6 +28,7 @@ _HOME = {
     "Periodic": "families",
     "Points": "geometry",
     "find_family": "families",
+    "Reference": "families.tabulated",
     # how neighbours are stitched
     "Condition": "conditions",
     "Catalogue": "conditions",
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from .conditions import Catalogue, Condition
     from .errors import MetalicError, MetalicWarning
     from .families import Dirichlet, Family, Neumann, Periodic, Robin, find_family
+    from .families.tabulated import Reference
     from .geometry import Box, Decomposition, Points, Region, Union, split
     from .pinn import LBFGS, Adam, Check, GaussNewton, Phase, Schedule, Solution
     from .solving import solve

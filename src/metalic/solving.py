@@ -16,6 +16,7 @@ from .conditions import Catalogue, default_conditions, open_faces
 from .errors import MetalicWarning, ScheduleError
 from .families.base import Family
 from .families.registry import find_family
+from .families.tabulated import Reference
 from .geometry.sampling import Points
 from .pinn.judgement import compared, judged
 from .pinn.options import SolverOptions
@@ -47,6 +48,7 @@ def solve(
     extrapolate: bool = False,
     progress: Callable[[Report], None] | None = None,
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None,
+    reference: Reference | str | os.PathLike[str] | None = None,
     check: bool | None = None,
     verify: bool = False,
     tolerance: float | None = None,
@@ -78,6 +80,7 @@ def solve(
         progress: Called with a `Report` when a phase begins and after every chunk of iterations.
         at_phase_end: Called with the problem and the networks at the end of each phase; what it returns is kept as
             the `score` of the phase.
+        reference: What to measure the error against instead of the family's own reference: a `Reference`, or its file.
         check: Whether the solution is checked, as by `Solution.check`; what was found is its `checked`, and a
             `MetalicWarning` unless the verdict is 'good'. None means yes.
         verify: Also solve with another seed, and compare.
@@ -113,10 +116,14 @@ def solve(
         raise ScheduleError(f"a tolerance is a positive number such as 1e-4, not {tolerance!r}")
     options = SolverOptions(hidden, points, precision, sampling, scaling, lambda_boundary, lambda_interface)
     run = partial(train, found, chooser, plan, values, options, extrapolate=extrapolate, progress=progress)
+    given = reference if reference is None or isinstance(reference, Reference) else Reference.from_file(reference)
+    measure = partial(error_of, extrapolate=extrapolate, given=None if given is None else given.on(found))
     solution = run(seed=seed, at_phase_end=at_phase_end, seconds=seconds, checkpoint=checkpoint)
+    if given is not None and not solution.diverged:
+        solution = solution.with_error(measure(solution))
     if not (CHECK if check is None else check) and not verify and tolerance is None:
         return solution
-    solution = judged(solution, tolerance, seconds, lambda one: error_of(one, extrapolate))
+    solution = judged(solution, tolerance, seconds, measure)
     if verify:
         chooser.begin(values)
         solution = compared(solution, run(seed=seed + SECOND))

@@ -163,3 +163,15 @@ def test_solve_as_a_study_advises(metalic: Metalic, played: Path, family: str) -
     assert solved.returncode == 0, solved.stderr
     phases = json.loads(solved.stdout)["phases"]
     assert [phase["conditions"] for phase in phases] == json.loads(advice.stdout)["conditions"]
+
+
+def test_the_check_is_a_line_and_part_of_the_json(metalic: Metalic, family: str) -> None:
+    words = ("solve", family, "-p", "a=1", "-q")
+    answer = json.loads(metalic(*words, "--json").stdout)
+    assert answer["check"]["estimate"] == pytest.approx(answer["error"], rel=0.5)
+    assert answer["check"]["verdict"] in ("good", "doubtful", "wrong")
+    plain = metalic(*words)
+    assert f"check: {answer['check']['verdict']}: estimated relative error" in plain.stdout
+    assert "MetalicWarning" not in plain.stderr
+    skipped = metalic(*words, "--no-check", "--json")
+    assert json.loads(skipped.stdout)["check"] is None

@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 from small import HIDDEN, POINTS, Line
 
@@ -60,3 +61,10 @@ def test_two_solves_that_differ_are_doubtful():
     assert found.difference == pytest.approx(1.0, abs=0.9)
     assert found.estimate >= found.difference / 2
     assert "second solve differs" in found.text
+
+
+def test_the_error_is_measured_against_a_reference_that_is_given():
+    """Twice the solution, as a reference: the error is one half."""
+    x = np.linspace(0, 1, 201)
+    doubled = mt.Reference.from_grid(2 * np.sin(2 * x) / np.sin(2), x=x)
+    assert solved(reference=doubled).error == pytest.approx(0.5, rel=1e-3)

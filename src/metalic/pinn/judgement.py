@@ -41,8 +41,7 @@ def judged(
             used = f"{seconds:g} seconds are"
             break
         current = refined(current, draw, ROUND)
-        last = replace(current.phases[-1], error=error(current))
-        current = replace(current, phases=(*current.phases[:-1], last), checked=check(current, tolerance or GOOD_BELOW))
+        current = replace(current.with_error(error(current)), checked=check(current, tolerance or GOOD_BELOW))
         best = min(best, current, key=_estimate)
     if tolerance is None or best.checked is None or best.checked.good:
         return best

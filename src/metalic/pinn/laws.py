@@ -219,7 +219,7 @@ class System:
 
 @lru_cache(maxsize=64)
 def system_of(family: Family, network: Network) -> System:
-    """The system of a family and its networks, made once."""
-    system = System(family, network)
-    hash(system)  # evaluates all laws: what is wrong with one is raised here, not while JAX compares programs
-    return system
+    """The system of a family and its networks, made once; what is wrong with its laws is raised here."""
+    found = System(family, network)
+    hash(found)  # evaluates the laws: inside JAX an error of theirs would be reported as JAX's
+    return found

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +103,10 @@ class Solution:
     def error(self) -> float | None:
         """The relative L2 error against the family's reference (100 for a diverged run); None without a reference."""
         return self.phases[-1].error
+
+    def with_error(self, error: float | None) -> Solution:
+        """This solution with another error of its last phase, measured against another reference."""
+        return replace(self, phases=(*self.phases[:-1], replace(self.phases[-1], error=error)))
 
     @property
     def loss(self) -> float:

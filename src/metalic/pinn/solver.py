@@ -193,9 +193,11 @@ def reference_values(
     return values.reshape(wanted)
 
 
-def error_of(solution: Solution, extrapolate: bool = False) -> float | None:
-    """The relative error of a solution against the family's reference, None without one."""
-    reference = reference_values(solution.family, solution.parameters, extrapolate)
+def error_of(
+    solution: Solution, extrapolate: bool = False, given: Float[np.ndarray, "n m"] | None = None
+) -> float | None:
+    """The relative error of a solution against given values on its grid, or the family's reference; None without."""
+    reference = reference_values(solution.family, solution.parameters, extrapolate) if given is None else given
     return None if reference is None else relative_error(solution.values(solution.family.error_points()), reference)
 
 
