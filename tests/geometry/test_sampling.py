@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist
 from metalic.errors import GeometryError
 from metalic.families import Burgers
 from metalic.geometry import Box, Patch, Points, Union
-from metalic.geometry.sampling import SAMPLINGS, allocate, unit_points
+from metalic.geometry.sampling import CHEBYSHEV, SAMPLINGS, allocate, unit_points
 
 samplings = pytest.mark.parametrize("sampling", SAMPLINGS)
 measures = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=8)
@@ -151,3 +151,10 @@ def test_numbers_of_points_are_positive_integers(which, bad):
 def test_the_numbers_of_the_paper():
     assert Points() == Points(collocation=1000, boundary=100, interface=101)
     assert Burgers.points == Points(collocation=1000, boundary=100, interface=802)
+
+
+def test_points_for_polynomials_gather_at_the_faces():
+    """Chebyshev's density 1 / (pi sqrt(x (1 - x))) has a third of its mass within 0.067 of the ends."""
+    points = unit_points(4000, 2, CHEBYSHEV, np.random.default_rng(0))
+    outer = np.mean((points < 0.0669873) | (points > 0.9330127), axis=0)  # (1 - cos(pi / 6)) / 2
+    np.testing.assert_allclose(outer, 1 / 3, atol=0.01)

@@ -18,8 +18,9 @@ from scipy.stats import qmc
 from ..errors import GeometryError
 from ..validation import integer
 
-Sampling = Literal["random", "grid", "latin", "sobol", "poisson", "chebyshev"]
+Sampling = Literal["random", "grid", "latin", "sobol", "poisson"]
 SAMPLINGS: tuple[str, ...] = get_args(Sampling)
+CHEBYSHEV = "chebyshev"  # denser towards the faces, as polynomials need it: for checks, not for training
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def unit_points(n: int, d: int, sampling: str, rng: np.random.Generator) -> Floa
         with warnings.catch_warnings():  # balance is lost for n that is no power of two; the points are still good
             warnings.simplefilter("ignore", UserWarning)
             return qmc.Sobol(d, rng=rng).random(n)
-    if sampling == "chebyshev":  # denser towards the faces, as polynomials need it
+    if sampling == CHEBYSHEV:
         return (1 - np.cos(np.pi * unit_points(n, d, "sobol", rng))) / 2
     if sampling == "poisson":
         return _poisson_disc(n, d, rng)

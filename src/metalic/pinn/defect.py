@@ -18,6 +18,7 @@ from ..conditions import complete_set
 from ..families.base import Family
 from ..geometry import Decomposition, Points, Region
 from ..geometry.boxes import Rectilinear
+from ..geometry.sampling import CHEBYSHEV
 from .laws import System, system_of
 from .linearised import Row, channel_sizes, linearise, network_channels
 from .polynomials import count
@@ -62,7 +63,7 @@ class Defect:
         self.solution, self.degree = solution, highest_degree(self.family)
         face = count(self.degree, len(self.family.coordinates) - 1)
         points = Points(2 * count(self.degree, len(self.family.coordinates)), 8 * face, 2 * face)
-        drawn = Sampler(self.family, points, "chebyshev").draw(solution.seed, FRESH + draw)
+        drawn = Sampler(self.family, points, CHEBYSHEV).draw(solution.seed, FRESH + draw)
         system = system_of(self.family, solution.network)
         found = problem_of(solution, system, drawn, self.owners, (LAMBDA_BOUNDARY, LAMBDA_INTERFACE))
         self.problem: Problem = jax.tree.map(jnp.asarray, found)
