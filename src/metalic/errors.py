@@ -25,6 +25,10 @@ class ScheduleError(MetalicError):
     """A training schedule, an optimizer or a budget makes no sense."""
 
 
+class StartError(MetalicError):
+    """A solve cannot start from what it was given: other equations, another domain, weights that are not finite."""
+
+
 class FileError(MetalicError):
     """A file cannot be read, written, or is not what it should be."""
 

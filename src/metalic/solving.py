@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
 import jax
+import numpy as np
 
 from .chooser import Chooser, FixedChooser
 from .conditions import Catalogue, default_conditions
-from .errors import ScheduleError
+from .errors import FileError, ScheduleError
 from .families.base import Family
-from .families.registry import find_family
+from .families.registry import BUILT_IN, find_family
 from .geometry.sampling import Points
 from .pinn.options import SolverOptions
 from .pinn.problem import Problem
 from .pinn.schedule import Phase, Schedule, find_schedule
 from .pinn.solution import Solution
 from .pinn.solver import Report, train
+from .pinn.start import Start
 from .sets import Decision, split_phases
 
 
@@ -38,6 +41,7 @@ def solve(
     extrapolate: bool = False,
     progress: Callable[[Report], None] | None = None,
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None,
+    start: Solution | Start | np.ndarray | str | os.PathLike[str] | None = None,
     parameters: Mapping[str, Any] | None = None,
     **by_name: Any,
 ) -> Solution:
@@ -64,6 +68,10 @@ def solve(
         progress: Called with a `Report` when a phase begins and after every chunk of iterations.
         at_phase_end: Called with the problem and the networks at the end of each phase; what it returns is kept as
             the `score` of the phase.
+        start: A solution, its file, or an array of weights to start from instead of random networks, for the same
+            parameters or others. Phases that only find a start (Adam) are left out, unless they are marked `always`
+            or there is no other phase. Networks of another shape or decomposition are made to fit: exactly if the new
+            ones are wider, else by least squares.
         parameters: The parameters of the member; they can also be given by name, as `s=5`.
         **by_name: Parameters by name.
 
@@ -94,7 +102,25 @@ def solve(
         extrapolate=extrapolate,
         progress=progress,
         at_phase_end=at_phase_end,
+        start=find_start(start, found),
     )
+
+
+def find_start(given: Any, family: Family) -> Any:
+    """What the solver of `pinn` can start from, out of any notation of `solve`."""
+    if not isinstance(given, str | os.PathLike):
+        return given
+    return Start.of(load_solution(given, family), source=str(given))
+
+
+def load_solution(path: str | os.PathLike[str], family: Family) -> Solution:
+    """A file's solution of a family. One of a built-in family may have been solved on its usual decomposition."""
+    try:
+        return Solution.load(path, family)
+    except FileError:
+        if family.name not in BUILT_IN or family == find_family(family.name):
+            raise
+    return Solution.load(path)
 
 
 def find_chooser(conditions: Any, family: Family, schedule: Schedule) -> Chooser:

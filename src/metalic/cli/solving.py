@@ -43,6 +43,9 @@ def solve(
     scaling: Annotated[
         str | None, typer.Option(help="Of inputs: subdomain, domain or none; the schedule's own unless given.")
     ] = None,
+    start: Annotated[
+        Path | None, typer.Option(help="Start from this solution (.npz), of the same parameters or others.")
+    ] = None,
     extrapolate: Annotated[bool, typer.Option("--extrapolate", help="Allow parameters outside their boxes.")] = False,
     pin: Annotated[bool, typer.Option(help="Run on one core, where a seed gives the same bits every time.")] = True,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
@@ -79,6 +82,7 @@ def solve(
             scaling=scaling,
             extrapolate=extrapolate,
             progress=show,
+            start=start,
             parameters=values,
         )
     if out is not None:
@@ -125,6 +129,8 @@ def print_solution(solution: Solution, out: Path | None, plot: Path | None) -> N
             phase.stop_reason,
         )
     console.print(table)
+    if solution.start is not None:
+        console.print(f"started from {solution.start['source']} ({solution.start['kind']})", soft_wrap=True)
     if solution.diverged:
         console.print("The run diverged: its loss is not a number. Another set of conditions or seed may help.")
     elif solution.error is not None:
@@ -185,13 +191,14 @@ class _Lines:
     interval = 5.0
 
     def __init__(self) -> None:
-        self.last = time.monotonic()
+        self.last, self.begun = time.monotonic(), False
 
     def __call__(self, report: Report) -> None:
         now = time.monotonic()
         if report.loss is None:  # a phase begins, and all that was given is found to be right
-            if report.phase == 0:
+            if not self.begun:
                 typer.echo("compiling, then training (kept for next time) ...", err=True)
+            self.begun = True
             return
         if now - self.last < self.interval and report.iteration < report.iterations:
             return

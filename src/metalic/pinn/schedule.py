@@ -20,7 +20,8 @@ class Phase:
     """One optimizer with a budget, and maybe a set of conditions of its own.
 
     `resample`: draw fresh points every so many iterations; `adaptive`: let collocation points gather where the
-    residual is large (half of them; the others stay spread out).
+    residual is large (half of them; the others stay spread out). `always`: run it in a solve that has a start, too,
+    where a phase that only finds a start for the next one (Adam) is left out.
     """
 
     optimizer: Optimizer
@@ -28,6 +29,7 @@ class Phase:
     conditions: Any = None
     resample: int | None = None
     adaptive: bool = False
+    always: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.optimizer, Optimizer):
@@ -107,6 +109,12 @@ class Schedule:
             return Schedule(**{**values, "phases": tuple(Phase(**phase) for phase in phases)})
         except (KeyError, TypeError) as error:
             raise ScheduleError(f"{values} is not a schedule ({error})") from error
+
+    @property
+    def first_with_start(self) -> int:
+        """The first phase that a solve with a start runs: those before it would only find one. The last one runs."""
+        phases = enumerate(self.phases)
+        return next((n for n, one in phases if one.always or not one.optimizer.finds_start), len(self.phases) - 1)
 
     def points(self, family: Family) -> Points:
         """The family's numbers of points, thinned out on interfaces if the schedule says so."""

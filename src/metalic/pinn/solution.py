@@ -89,6 +89,8 @@ class Solution:
     collocation: tuple[Float[np.ndarray, "N d"], ...] = field(repr=False)
     problem: Problem | None = field(repr=False, default=None)
     """The training problem as it was at the end; None in a solution that was loaded."""
+    start: Mapping[str, Any] | None = None
+    """What the solve started from: `source`, `parameters` and `kind`; None if it started cold."""
 
     @property
     def network(self) -> Network:
@@ -166,6 +168,7 @@ class Solution:
             "error": self.error,
             "diverged": self.diverged,
             "seconds": self.seconds,
+            "start": None if self.start is None else dict(self.start),
             "phases": [phase.to_dict(history) for phase in self.phases],
         }
 
@@ -237,6 +240,7 @@ class Solution:
             schedule=meta["schedule"],
             seed=meta["seed"],
             collocation=tuple(arrays[f"collocation{k}"] for k in range(meta["subdomains"])),
+            start=meta.get("start"),  # older files do not have it
         )
 
 

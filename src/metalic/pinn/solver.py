@@ -22,12 +22,14 @@ from ..sets import Decision
 from ..validation import integer
 from .laws import System
 from .network import Network
-from .optimizers import Status, advance, restart, start
+from .optimizers import Status, advance, restart
+from .optimizers import start as start_state
 from .options import ResolvedOptions, SolverOptions
 from .problem import Block, Problem, channel_values, law_rows
 from .sampler import Sampler, scale
 from .schedule import Phase, Schedule
 from .solution import ERROR_CAP, PhaseRecord, Solution, evaluate, relative_error
+from .start import Start, Target, fitted
 
 CANDIDATES = 5  # how many times more points adaptive sampling looks at than it keeps
 
@@ -58,6 +60,7 @@ def train(
     extrapolate: bool = False,
     progress: Callable[[Report], None] | None = None,
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None,
+    start: Start | Solution | np.ndarray | None = None,
 ) -> Solution:
     """Solve a member of a family phase by phase, with the sets that a chooser picks.
 
@@ -72,6 +75,8 @@ def train(
         progress: Called when a phase begins and after every chunk of iterations.
         at_phase_end: Called with the problem and the networks at the end of each phase; what it returns is kept as
             the `score` of the phase.
+        start: Networks, or weights of the right shape, to start from instead of random ones; phases that only find a
+            start are left out then.
 
     Raises:
         MetalicError: The seed, an option or a set makes no sense; nothing has been trained then.
@@ -87,6 +92,7 @@ def train(
             parameters=parameters,
             seed=int(seed),
             at_phase_end=at_phase_end,
+            start=start,
         )
         return _train(setup, schedule, chooser, progress, extrapolate)
 
@@ -106,6 +112,7 @@ class _Setup:
     parameters: dict[str, float]
     seed: int
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None
+    start: Start | Solution | np.ndarray | None = None
     reference: Float[np.ndarray, "..."] | None = None
     grid: Float[np.ndarray, "n d"] = field(default_factory=lambda: np.zeros((0, 0)))
 
@@ -133,7 +140,14 @@ class _Setup:
 
         return jax.tree.map(convert, tree)
 
-    def weights_at_start(self) -> jax.Array:
+    def fitted_start(self) -> Start | None:
+        """The networks to start from, in the shape of those that are trained."""
+        family, network = self.system.family, self.system.network
+        if self.start is None:
+            return None
+        return fitted(self.start, Target(family, network, *scale(family, self.options.scaling), self.seed))
+
+    def random_weights(self) -> jax.Array:
         rng = np.random.default_rng(np.random.SeedSequence([self.seed, 0]))
         count = len(self.system.family.decomposition)
         return self.on_device(np.stack([self.system.network.init(rng) for _ in range(count)]))
@@ -171,9 +185,11 @@ def _train(
     own = [None if one.conditions is None else Decision(catalogue.parse(one.conditions)) for one in schedule.phases]
     setup.reference = reference_values(family, setup.parameters, extrapolate)
     setup.grid = family.error_points()
-    problem, theta = setup.problem(), setup.weights_at_start()
+    problem, begun = setup.problem(), setup.fitted_start()
+    theta = setup.random_weights() if begun is None else setup.on_device(begun.theta)
     records: list[PhaseRecord] = []
-    for number, phase in enumerate(schedule.phases):
+    first = 0 if begun is None else schedule.first_with_start
+    for number, phase in enumerate(schedule.phases[first:], start=first):
         decision = own[number] or chooser.choose(number, records[-1].loss if records else None)
         trainer = _PhaseTrainer(setup, phase, number, len(schedule.phases), decision, progress)
         problem, theta, record = trainer.run(problem.with_conditions(decision.conditions), theta)
@@ -192,6 +208,7 @@ def _train(
         seed=setup.seed,
         collocation=_plain_points(problem.collocation),
         problem=problem,
+        start=None if begun is None else begun.to_dict(),
     )
 
 
@@ -212,7 +229,7 @@ class _PhaseTrainer:
         optimizer, budget = self.phase.optimizer, self.phase.iterations
         self._report(0, None, None, 0.0)
         begun = time.perf_counter()
-        state = start(optimizer, problem, theta)
+        state = start_state(optimizer, problem, theta)
         jax.block_until_ready(advance(optimizer, problem, state, jnp.asarray(0)))
         compiled = time.perf_counter()
         done, status, steps = 0, Status.RUNNING, self._chunks()

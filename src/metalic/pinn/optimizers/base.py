@@ -54,10 +54,12 @@ class Progress(eqx.Module):
 
 
 class Optimizer(abc.ABC):
-    """The interface. `chunk` is how many iterations go by between two reports."""
+    """The interface. `chunk` is how many iterations go by between two reports; `finds_start` marks an optimizer whose
+    work is to find a start for the next phase, which a solve that has a start leaves out."""
 
     name: str = ""
     chunk: int = 100
+    finds_start: bool = False
 
     def __post_init__(self) -> None:
         """Every option of a dataclass whose default is a number must be one: counts from 1, others from 0."""
