@@ -46,6 +46,7 @@ _HOME = {
     "Greedy": "bandit",
     # how plays are run and kept
     "Study": "study",
+    "Library": "study",
     "Recommendation": "study",
     # errors
     "MetalicError": "errors",
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
     from .geometry import Box, Decomposition, Points, split
     from .pinn import LBFGS, Adam, GaussNewton, Phase, Schedule, Solution
     from .solving import solve
-    from .study import Recommendation, Study
+    from .study import Library, Recommendation, Study
 
 
 def __getattr__(name: str) -> Any:

@@ -43,3 +43,7 @@ class StudyError(MetalicError):
 
 class LedgerError(StudyError):
     """A ledger cannot be read or written: not a ledger, damaged, newer than this program, locked, disk full."""
+
+
+class LibraryError(StudyError):
+    """A library cannot be used: of another family, empty, two members with the same parameters."""

@@ -115,9 +115,9 @@ def test_another_programs_file(tmp_path: Path) -> None:
 
 def test_a_newer_schema(path: Path) -> None:
     db = sqlite3.connect(path)
-    db.execute("PRAGMA user_version = 3")
+    db.execute("PRAGMA user_version = 4")
     db.close()
-    with pytest.raises(LedgerError, match="schema version 3; this metalic reads up to 2"):
+    with pytest.raises(LedgerError, match="schema version 4; this metalic reads up to 3"):
         Ledger.writer(path, None)
 
 

@@ -64,6 +64,9 @@ def play(
         str | None,
         typer.Option(help="A ledger, or the name of a ready-made one, whose plays are known from the start."),
     ] = None,
+    networks: Annotated[
+        bool, typer.Option(help="Keep the trained networks of each play, about 8 kB, to start later solves from.")
+    ] = True,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -80,7 +83,7 @@ def play(
     from ..study import Study
 
     chosen = None if bandit is policy is kernel is first is None else _read_bandit(bandit, policy, kernel, first)
-    options: dict[str, Any] = {"start_from": start_from, "protocol": protocol}
+    options: dict[str, Any] = {"start_from": start_from, "protocol": protocol, "networks": networks}
     with warnings_as_lines(), Study(ledger, family, chosen, schedule, reward, seed, **options) as study:
         left = plays - study.finished_count
         if left > 0:

@@ -22,7 +22,7 @@ from ..sets import Decision
 from ..validation import integer
 from .laws import System
 from .network import Network
-from .optimizers import Status, advance, restart
+from .optimizers import Optimizer, Status, advance, restart
 from .optimizers import start as start_state
 from .options import ResolvedOptions, SolverOptions
 from .problem import Block, Problem, channel_values, law_rows
@@ -58,9 +58,9 @@ def train(
     *,
     seed: int = 0,
     extrapolate: bool = False,
-    progress: Callable[[Report], None] | None = None,
+    progress: Callable[[Report], Any] | None = None,
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None,
-    start: Start | Solution | np.ndarray | None = None,
+    start: Start | Solution | np.ndarray | Sequence[Start] | None = None,
 ) -> Solution:
     """Solve a member of a family phase by phase, with the sets that a chooser picks.
 
@@ -72,11 +72,11 @@ def train(
         options: Networks, points, precision and weights; what they leave open, the family and the schedule decide.
         seed: Decides the points and the weights at the start.
         extrapolate: Whether the parameters may lie outside their boxes, where there may be no reference.
-        progress: Called when a phase begins and after every chunk of iterations.
+        progress: Called when a phase begins and after every chunk of iterations; if it returns True, the phase ends.
         at_phase_end: Called with the problem and the networks at the end of each phase; what it returns is kept as
             the `score` of the phase.
         start: Networks, or weights of the right shape, to start from instead of random ones; phases that only find a
-            start are left out then.
+            start are left out then. Of several, the one whose loss is smallest after one iteration is taken.
 
     Raises:
         MetalicError: The seed, an option or a set makes no sense; nothing has been trained then.
@@ -112,7 +112,7 @@ class _Setup:
     parameters: dict[str, float]
     seed: int
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None
-    start: Start | Solution | np.ndarray | None = None
+    start: Start | Solution | np.ndarray | Sequence[Start] | None = None
     reference: Float[np.ndarray, "..."] | None = None
     grid: Float[np.ndarray, "n d"] = field(default_factory=lambda: np.zeros((0, 0)))
 
@@ -140,12 +140,14 @@ class _Setup:
 
         return jax.tree.map(convert, tree)
 
-    def fitted_start(self) -> Start | None:
-        """The networks to start from, in the shape of those that are trained."""
-        family, network = self.system.family, self.system.network
+    def starts(self) -> list[Start]:
+        """The networks to start from, in the shape of those that are trained; none if the start is cold."""
         if self.start is None:
-            return None
-        return fitted(self.start, Target(family, network, *scale(family, self.options.scaling), self.seed))
+            return []
+        family, network = self.system.family, self.system.network
+        target = Target(family, network, *scale(family, self.options.scaling), self.seed)
+        several = isinstance(self.start, list | tuple) and all(isinstance(one, Start) for one in self.start)
+        return [fitted(one, target) for one in (self.start if several else [self.start])]  # type: ignore[union-attr]
 
     def random_weights(self) -> jax.Array:
         rng = np.random.default_rng(np.random.SeedSequence([self.seed, 0]))
@@ -179,16 +181,21 @@ def reference_values(
 
 
 def _train(
-    setup: _Setup, schedule: Schedule, chooser: Chooser, progress: Callable[[Report], None] | None, extrapolate: bool
+    setup: _Setup, schedule: Schedule, chooser: Chooser, progress: Callable[[Report], Any] | None, extrapolate: bool
 ) -> Solution:
     family, catalogue = setup.system.family, setup.system.catalogue
     own = [None if one.conditions is None else Decision(catalogue.parse(one.conditions)) for one in schedule.phases]
     setup.reference = reference_values(family, setup.parameters, extrapolate)
     setup.grid = family.error_points()
-    problem, begun = setup.problem(), setup.fitted_start()
-    theta = setup.random_weights() if begun is None else setup.on_device(begun.theta)
+    problem, starts = setup.problem(), setup.starts()
+    begun = starts[0] if starts else None
     records: list[PhaseRecord] = []
     first = 0 if begun is None else schedule.first_with_start
+    if len(starts) > 1:
+        decision = own[first] or chooser.choose(first, None)
+        trial = _Trial(setup, problem.with_conditions(decision.conditions), schedule.phases[first].optimizer)
+        begun = min(starts, key=trial.loss)
+    theta = setup.random_weights() if begun is None else setup.on_device(begun.theta)
     for number, phase in enumerate(schedule.phases[first:], start=first):
         decision = own[number] or chooser.choose(number, records[-1].loss if records else None)
         trainer = _PhaseTrainer(setup, phase, number, len(schedule.phases), decision, progress)
@@ -210,6 +217,20 @@ def _train(
         problem=problem,
         start=None if begun is None else begun.to_dict(),
     )
+
+
+@dataclass
+class _Trial:
+    """Compares starts by one iteration each, with the program that will train."""
+
+    setup: _Setup
+    problem: Problem
+    optimizer: Optimizer
+
+    def loss(self, one: Start) -> float:
+        state = start_state(self.optimizer, self.problem, self.setup.on_device(one.theta))
+        loss = float(advance(self.optimizer, self.problem, state, jnp.asarray(1))[0].loss)
+        return loss if np.isfinite(loss) else np.inf
 
 
 def _plain_points(block: Block) -> tuple[np.ndarray, ...]:
@@ -239,7 +260,8 @@ class _PhaseTrainer:
                 state = restart(optimizer, problem, state)
             state, count = advance(optimizer, problem, state, jnp.asarray(min(steps, budget - done)))
             done, status = done + int(count), Status(int(state.status))
-            self._measure(problem, done, float(state.loss), state.theta, time.perf_counter() - compiled)
+            if self._measure(problem, done, float(state.loss), state.theta, time.perf_counter() - compiled):
+                status = status if status is not Status.RUNNING else Status.STOPPED
         score = self.setup.at_phase_end
         seconds = time.perf_counter() - compiled
         record = PhaseRecord(
@@ -264,7 +286,8 @@ class _PhaseTrainer:
         chunk = self.phase.optimizer.chunk
         return chunk if resample is None else next(n for n in range(min(chunk, resample), 0, -1) if resample % n == 0)
 
-    def _measure(self, problem: Problem, done: int, loss: float, theta: jax.Array, seconds: float) -> None:
+    def _measure(self, problem: Problem, done: int, loss: float, theta: jax.Array, seconds: float) -> bool:
+        """Add to the history; whether the callback asks for an end."""
         setup, system = self.setup, self.setup.system
         error = ERROR_CAP if not np.isfinite(loss) else None
         if error is None and setup.reference is not None:
@@ -272,12 +295,13 @@ class _PhaseTrainer:
             values = evaluate(system.family, system.network, weights, setup.grid, centre, slope)
             error = relative_error(values, setup.reference)
         self.history.append((done, seconds, loss, error))
-        self._report(done, loss, error, seconds)
+        return self._report(done, loss, error, seconds)
 
-    def _report(self, done: int, loss: float | None, error: float | None, seconds: float) -> None:
-        if self.progress is not None:
-            name, budget = self.phase.optimizer.name, self.phase.iterations
-            self.progress(Report(self.number, self.phases, name, done, budget, loss, error, seconds))
+    def _report(self, done: int, loss: float | None, error: float | None, seconds: float) -> bool:
+        if self.progress is None:
+            return False
+        name, budget = self.phase.optimizer.name, self.phase.iterations
+        return self.progress(Report(self.number, self.phases, name, done, budget, loss, error, seconds)) is True
 
     def _move_points(self, problem: Problem, theta: jax.Array) -> Problem:
         setup = self.setup

@@ -131,7 +131,7 @@ def _check(begun: Start, target: Target) -> None:
 
 
 def _made(begun: Start, target: Target, theta: Float[np.ndarray, "K P"], kind: str) -> Start:
-    parts = {"hidden": target.network.hidden, "centre": target.centre, "slope": target.slope}
+    parts: dict[str, Any] = {"hidden": target.network.hidden, "centre": target.centre, "slope": target.slope}
     return replace(begun, family=target.family, theta=theta, kind=kind, **parts)
 
 

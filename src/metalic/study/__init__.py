@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from metalic.study.ledger import Ledger
+    from metalic.study.library import Library
     from metalic.study.recommendation import Recommendation
     from metalic.study.rewards import Reward
     from metalic.study.rows import PhaseRow, PlayRow
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Ledger": "ledger",
+    "Library": "library",
     "PhaseRow": "rows",
     "PlayRow": "rows",
     "Recommendation": "recommendation",
@@ -23,7 +25,7 @@ _HOME = {
     "Study": "study",
 }
 
-__all__ = ["Ledger", "PhaseRow", "PlayRow", "Recommendation", "Reward", "Study"]
+__all__ = ["Ledger", "Library", "PhaseRow", "PlayRow", "Recommendation", "Reward", "Study"]
 
 
 def __getattr__(name: str) -> Any:

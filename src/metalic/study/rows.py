@@ -48,7 +48,9 @@ class PhaseRow:
 @dataclass(frozen=True)
 class PlayRow:
     """A play. Numbers run from 1; borrowed plays have numbers up to 0. `seen` are the finished plays that the
-    decision was taken from, `pending` those that were in flight."""
+    decision was taken from, `pending` those that were in flight. `estimate` and `verdict` are those of a check of the
+    solution, `pair` is the number that two plays on the same PDE and seed share, `choices` is what was chosen besides
+    sets, by name; None where there is no such thing."""
 
     number: int
     status: str
@@ -64,6 +66,10 @@ class PlayRow:
     host: str | None = None
     started: str | None = None
     finished: str | None = None
+    estimate: float | None = None
+    verdict: str | None = None
+    pair: int | None = None
+    choices: dict[str, Any] | None = None
 
     @property
     def taught(self) -> bool:

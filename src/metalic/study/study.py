@@ -50,7 +50,8 @@ class Study:
     else 'residual'; 'error+time:SECONDS'), `seed` (0) and `solver` (options of every solve, such as
     {'hidden': (20, 20)}) may be left out for an existing file. `start_from`: another ledger, or the name of a family
     that has a ready-made one, whose plays a new study knows from the beginning. `protocol`: a published set of
-    experiments whose settings to take ('authors'). `read_only` reads while another process writes.
+    experiments whose settings to take ('authors'). `networks`: keep the trained networks of each play in the ledger
+    (about 8 kB per play), from which later solves can start. `read_only` reads while another process writes.
     """
 
     def __init__(
@@ -65,10 +66,12 @@ class Study:
         solver: Mapping[str, Any] | None = None,
         protocol: str | Protocol | None = None,
         start_from: str | os.PathLike[str] | None = None,
+        networks: bool = True,
         read_only: bool = False,
     ):
         self.path = find_ledger(path) if read_only else a_path(path)
         self._asked: set[int] = set()
+        self._keep_networks = networks
         self._last_learned: tuple[tuple[int, ...], Learned] | None = None
         self._history: dict[int, Played] = {}
         given = (family, bandit, schedule, reward, seed, solver, protocol)
@@ -157,7 +160,7 @@ class Study:
             )
             if nonsense := problem(row, len(rows)):
                 raise StudyError(f"the outcome of play {task.number} cannot be kept: {nonsense}")
-        self._ledger.write(row)
+        self._ledger.write(row, None if isinstance(result, Exception) else result.networks)
         self._asked.discard(task.number)
         return row
 
@@ -273,6 +276,7 @@ class Study:
             options=settings.options,
             reward=settings.reward,
             chooser=chooser,
+            networks=self._keep_networks,
         )
 
     def _sequence(self, number: int, stream: int) -> np.random.SeedSequence:

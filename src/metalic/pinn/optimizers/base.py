@@ -32,6 +32,7 @@ class Status(IntEnum):
     CHANGE = 2
     STALLED = 3
     DIVERGED = 4
+    STOPPED = 5
 
     @property
     def reason(self) -> str:
@@ -41,6 +42,7 @@ class Status(IntEnum):
             Status.CHANGE: "change below tolerance",
             Status.STALLED: "no further descent",
             Status.DIVERGED: "diverged (loss not finite)",
+            Status.STOPPED: "stopped on request",
         }[self]
 
 
