@@ -341,6 +341,8 @@ def _begin(path: Path, settings: StudySettings, start_from: str | os.PathLike[st
 
 
 def _read(path: Path, stored: Mapping[str, Any], given: tuple[Any, ...]) -> StudySettings:
+    if "library" in stored:
+        raise StudyError(f"'{path}' is a library of solved members, not a study; start solves from it")
     try:
         return stored_settings(stored, path, *given)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
