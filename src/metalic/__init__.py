@@ -47,6 +47,8 @@ _HOME = {
     # how plays are run and kept
     "Study": "study",
     "Library": "study",
+    "prepare": "study",
+    "sweep": "study",
     "Recommendation": "study",
     # errors
     "MetalicError": "errors",
@@ -62,7 +64,7 @@ if TYPE_CHECKING:
     from .geometry import Box, Decomposition, Points, split
     from .pinn import LBFGS, Adam, GaussNewton, Phase, Schedule, Solution
     from .solving import solve
-    from .study import Library, Recommendation, Study
+    from .study import Library, Recommendation, Study, prepare, sweep
 
 
 def __getattr__(name: str) -> Any:

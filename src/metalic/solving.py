@@ -10,9 +10,10 @@ from typing import Any, final
 import jax
 import numpy as np
 
+from .atomic import a_path
 from .chooser import Chooser, FixedChooser
 from .conditions import Catalogue, default_conditions
-from .errors import FileError, ScheduleError
+from .errors import FileError, LibraryError, ScheduleError, StartError
 from .families.base import Family
 from .families.registry import BUILT_IN, find_family
 from .geometry.sampling import Points
@@ -23,12 +24,17 @@ from .pinn.solution import Solution
 from .pinn.solver import Report, train
 from .pinn.start import Start
 from .sets import Decision, split_phases
+from .study.files import exists
+from .study.knowledge import shipped_library
+from .study.library import Library
+from .study.study import Study
+from .study.warm import Warm
 
 
 def solve(
     family: str | Family | type[Family],
     conditions: Any = None,
-    schedule: str | Schedule | Sequence[Phase] = "fast",
+    schedule: str | Schedule | Sequence[Phase] | None = None,
     *,
     seed: int = 0,
     hidden: Sequence[int] | None = None,
@@ -39,9 +45,10 @@ def solve(
     lambda_boundary: float | None = None,
     lambda_interface: float | Mapping[str, float] | None = None,
     extrapolate: bool = False,
-    progress: Callable[[Report], None] | None = None,
+    progress: Callable[[Report], Any] | None = None,
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None,
-    start: Solution | Start | np.ndarray | str | os.PathLike[str] | None = None,
+    start: Solution | Start | np.ndarray | Library | Study | str | os.PathLike[str] | None = None,
+    cold: bool = False,
     parameters: Mapping[str, Any] | None = None,
     **by_name: Any,
 ) -> Solution:
@@ -53,7 +60,7 @@ def solve(
             'none'. One set per phase: a text 'u,c;u', or a list of sets that are lists themselves. A `Recommendation`,
             or another `Chooser`, picks the set of each phase; so does a function of the phase's number and the loss
             before it. None takes the default of the family. A set in a `Phase` goes before all of these.
-        schedule: The name of a schedule, a `Schedule` or a list of phases.
+        schedule: The name of a schedule, a `Schedule` or a list of phases; 'fast' if the start is cold.
         seed: Decides the points and the weights at the start.
         hidden: The widths of the hidden layers. This and the next six options are decided by the family if they are
             None, else by the schedule, else by the package: (20, 20), 'float64' and weights of 20 and 5.
@@ -65,13 +72,17 @@ def solve(
         lambda_interface: The weight of the interface terms: one number, or weights by condition such as {"uavg": 10};
             a condition that is not named keeps the default.
         extrapolate: Allow parameters outside their boxes.
-        progress: Called with a `Report` when a phase begins and after every chunk of iterations.
+        progress: Called with a `Report` when a phase begins and after every chunk of iterations; if it returns True,
+            the phase ends.
         at_phase_end: Called with the problem and the networks at the end of each phase; what it returns is kept as
             the `score` of the phase.
-        start: A solution, its file, or an array of weights to start from instead of random networks, for the same
-            parameters or others. Phases that only find a start (Adam) are left out, unless they are marked `always`
-            or there is no other phase. Networks of another shape or decomposition are made to fit: exactly if the new
-            ones are wider, else by least squares.
+        start: A solution, a library, a study, the file of one of them, or an array of weights to start from instead
+            of random networks, for the same parameters or others. By default the library that the package ships for
+            the family, if there is one and neither conditions nor a schedule nor any of the seven options is given.
+            Phases that only find a start (Adam) are left out, unless they are marked `always` or there is no other
+            phase. Networks of another shape or decomposition are made to fit: exactly if the new ones are wider, else
+            by least squares.
+        cold: Start from random networks, whatever libraries there are.
         parameters: The parameters of the member; they can also be given by name, as `s=5`.
         **by_name: Parameters by name.
 
@@ -87,30 +98,39 @@ def solve(
         >>> solution.error < 0.5
         True
     """
-    found, plan = find_family(family), find_schedule(schedule)
+    found, plan = find_family(family), find_schedule("fast" if schedule is None else schedule)
     values = found.check_parameters({**(parameters or {}), **by_name}, extrapolate)
     chooser = find_chooser(conditions, found, plan)
-    chooser.begin(values)
     options = SolverOptions(hidden, points, precision, sampling, scaling, lambda_boundary, lambda_interface)
-    return train(
-        found,
-        chooser,
-        plan,
-        values,
-        options,
-        seed=seed,
-        extrapolate=extrapolate,
-        progress=progress,
-        at_phase_end=at_phase_end,
-        start=find_start(start, found),
-    )
+    plain = conditions is schedule is at_phase_end is None and options == SolverOptions()
+    begun = find_start(start, found, cold, shipped=plain)
+    common: dict[str, Any] = {"seed": seed, "extrapolate": extrapolate, "progress": progress}
+    if isinstance(begun, Library):
+        warm = Warm(begun, **common).solve(values) if plain else None
+        if warm is not None:
+            return warm
+        begun = None if plain else begun.starts(values) or None
+    chooser.begin(values)
+    return train(found, chooser, plan, values, options, at_phase_end=at_phase_end, start=begun, **common)
 
 
-def find_start(given: Any, family: Family) -> Any:
-    """What the solver of `pinn` can start from, out of any notation of `solve`."""
+def find_start(given: Any, family: Family, cold: bool = False, shipped: bool = False) -> Any:
+    """What a solve starts from: a library, or what the solver of `pinn` takes; `shipped` allows that of the package."""
+    if cold and given is not None:
+        raise StartError("a solve has a start or begins cold: give start or cold=True, not both")
+    if given is None:
+        path = shipped_library(family) if shipped and not cold else None
+        return None if path is None else Library(path, family)
+    if isinstance(given, Study):
+        return Library(given.path, family)
     if not isinstance(given, str | os.PathLike):
         return given
-    return Start.of(load_solution(given, family), source=str(given))
+    path = a_path(given)
+    if path.suffix == ".db":
+        if not exists(path):
+            raise LibraryError(f"there is no library '{path}'; `metalic prepare` makes one")
+        return Library(path, family)
+    return Start.of(load_solution(path, family), source=str(given))
 
 
 def load_solution(path: str | os.PathLike[str], family: Family) -> Solution:

@@ -8,7 +8,7 @@ from typing import NoReturn
 import typer
 
 from ..errors import MetalicError
-from . import demo, families, judging, replaying, solving, studying
+from . import demo, families, judging, replaying, solving, studying, sweep
 
 app = typer.Typer(
     name="metalic",
@@ -20,6 +20,8 @@ app = typer.Typer(
 app.command("families")(families.list_families)
 app.command("conditions")(families.list_conditions)
 app.command("solve")(solving.solve)
+app.command("sweep")(sweep.sweep)
+app.command("prepare")(sweep.prepare)
 app.command("demo")(demo.demo)
 app.command("play")(studying.play)
 app.command("recommend")(studying.recommend)

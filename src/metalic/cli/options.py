@@ -18,9 +18,6 @@ Parameters = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Decides points and starting weights.")]
-ScheduleName = Annotated[
-    str, typer.Option("--schedule", help="fast (default), quick, accurate, or paper; see docs/solver.md.")
-]
 ProtocolName = Annotated[
     str | None,
     typer.Option("--protocol", help="The settings of published experiments: authors; see docs/authors-protocol.md."),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..atomic import write_whole
-from .options import FamilyName, Json, Parameters, ScheduleName, Seed, check_writable, read_parameters
+from .options import FamilyName, Json, Parameters, Seed, check_writable, read_parameters
 from .studying import recommended
 
 if TYPE_CHECKING:
@@ -32,20 +32,21 @@ def solve(
             "the family's name: as the ready-made ledger advises.",
         ),
     ] = None,
-    schedule: ScheduleName = "fast",
+    schedule: Annotated[
+        str | None, typer.Option(help="fast (default of a cold start), quick, accurate, or paper; see docs/solver.md.")
+    ] = None,
     seed: Seed = 0,
     out: Annotated[Path | None, typer.Option(help="Write the solution to this .npz file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Write a picture (.png, .pdf, .svg).")] = None,
-    precision: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
+    precision: Annotated[str | None, typer.Option(help="float64 (default) or float32.")] = None,
     sampling: Annotated[
         str | None, typer.Option(help="random, grid, latin, sobol or poisson; the schedule's own unless given.")
     ] = None,
     scaling: Annotated[
         str | None, typer.Option(help="Of inputs: subdomain, domain or none; the schedule's own unless given.")
     ] = None,
-    start: Annotated[
-        Path | None, typer.Option(help="Start from this solution (.npz), of the same parameters or others.")
-    ] = None,
+    start: Annotated[Path | None, typer.Option(help="Start from this solution (.npz), library or study (.db).")] = None,
+    cold: Annotated[bool, typer.Option("--cold", help="Start from random networks, whatever libraries exist.")] = False,
     extrapolate: Annotated[bool, typer.Option("--extrapolate", help="Allow parameters outside their boxes.")] = False,
     pin: Annotated[bool, typer.Option(help="Run on one core, where a seed gives the same bits every time.")] = True,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
@@ -70,7 +71,7 @@ def solve(
         _check_picture(plot)
     chosen: Any = conditions
     if conditions is not None and (conditions.endswith(".db") or conditions == found.name):
-        chosen = recommended(conditions, found, values, schedule, extrapolate)
+        chosen = recommended(conditions, found, values, schedule or "fast", extrapolate)
     with progress_display(quiet) as show:
         solution = run(
             found,
@@ -83,6 +84,7 @@ def solve(
             extrapolate=extrapolate,
             progress=show,
             start=start,
+            cold=cold,
             parameters=values,
         )
     if out is not None:

@@ -45,6 +45,8 @@ class Family:
     own_conditions: Sequence[Any] = ()
     """Conditions of the family's own (instances of `mt.Condition`), after those of the catalogue."""
     default_conditions: Sequence[str] | None = None
+    easy: Mapping[str, float] = {}
+    """Parameters at which the family is easiest to solve, by name: where continuation begins."""
     points: Points = Points()
     solver_options: Mapping[str, Any] = {}
     """Options of `solve` that suit this family, such as {"hidden": (40, 40)}; they go before those of a schedule."""

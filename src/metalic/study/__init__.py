@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from metalic.study.rewards import Reward
     from metalic.study.rows import PhaseRow, PlayRow
     from metalic.study.study import Study
+    from metalic.study.sweeping import Sweep, prepare, sweep
 
 _HOME = {
     "Ledger": "ledger",
@@ -23,9 +24,12 @@ _HOME = {
     "Recommendation": "recommendation",
     "Reward": "rewards",
     "Study": "study",
+    "Sweep": "sweeping",
+    "prepare": "sweeping",
+    "sweep": "sweeping",
 }
 
-__all__ = ["Ledger", "Library", "PhaseRow", "PlayRow", "Recommendation", "Reward", "Study"]
+__all__ = ["Ledger", "Library", "PhaseRow", "PlayRow", "Recommendation", "Reward", "Study", "Sweep", "prepare", "sweep"]
 
 
 def __getattr__(name: str) -> Any:

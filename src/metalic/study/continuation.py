@@ -7,6 +7,7 @@ it. So a pass that was killed anywhere goes on as if nothing had happened.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,7 +45,8 @@ class Pass:
 
     Args:
         library: Where members are kept, and come from.
-        conditions: The set of every member; by default that of the nearest member, of the first one the family's.
+        conditions: The set of every member, or a function from its parameters to its set; by default that of the
+            nearest member, of the first one the family's.
         schedule: For members that start cold.
         seed: Decides the points, and the weights of cold starts.
         least: Gauss-Newton iterations that every member gets.
@@ -77,25 +79,32 @@ class Pass:
                 self.progress(Step(member, values, len(wanted) - len(todo), len(wanted), message))
 
     def _next(self, todo: Mapping[int, Mapping[str, float]]) -> int:
-        """The one nearest to a solved member; the first if there is none."""
+        """The one nearest to a solved member; if there is none, to the family's easy end, else the first."""
         solved = np.array([self.library.place(member.parameters) for member in self.library.usable])
-        if not len(solved):
+        easy = self.library.family.easy
+        if not len(solved) and not easy:
             return min(todo)
+        if not len(solved):
+            solved = np.array([self.library.place({**todo[min(todo)], **easy})])
         places = {n: self.library.place(values) for n, values in todo.items()}
         return min(todo, key=lambda n: (round(float(np.linalg.norm(solved - places[n], axis=1).min()), 9), n))
 
     def member(self, values: Mapping[str, float], halvings: int = HALVINGS) -> Member:
         """Solve one member from its neighbours, through members halfway if need be, else cold."""
         near = self.library.nearest(values)
-        warm = Warm(self.library, self.seed, self.least, self.conditions, self.extrapolate)
+        warm = Warm(self.library, self.seed, self.least, self._set(values), self.extrapolate)
         solution = warm.solve(values) if near else None
         if solution is not None:
             return self._keep(solution, near[0].networks.branch)
         halfway = self.library.between(near[0].parameters, values) if near and halvings else None
         if halfway is not None and self.library.find(halfway) is None:
-            self.member(halfway, halvings - 1)
-            return self.member(values, halvings - 1)
+            with suppress(MetalicError):  # then there is the cold start
+                self.member(halfway, halvings - 1)
+                return self.member(values, halvings - 1)
         return self._keep(self.cold(values), None)
+
+    def _set(self, values: Mapping[str, float]) -> Any:
+        return self.conditions(values) if callable(self.conditions) else self.conditions
 
     def _keep(self, solution: Solution, branch: int | None) -> Member:
         new = max((one.networks.branch or 0 for one in self.library), default=0) + 1
@@ -106,7 +115,8 @@ class Pass:
         family = self.library.family
         near = self.library.nearest(values)
         usual = list(near[0].conditions) if near else default_conditions(family)
-        chosen = Catalogue(family).parse(usual if self.conditions is None else self.conditions)
+        given = self._set(values)
+        chosen = Catalogue(family).parse(usual if given is None else given)
         return train(
             family,
             FixedChooser((Decision(chosen),)),
@@ -120,14 +130,14 @@ class Pass:
 
 def spread(family: Family, count: int) -> list[dict[str, float]]:
     """Parameters that cover the box of a family: equal steps for one parameter (in logarithms if the box is wide), a
-    Sobol sequence for several."""
+    Halton sequence for several."""
     names, boxes = list(family.parameters), list(family.parameters.values())
     if not names:
         raise LibraryError(f"family '{family.name}' has no parameters: it has a single member")
     if len(names) == 1:
         unit = np.linspace(0, 1, count)[:, None]
     else:
-        unit = qmc.Sobol(len(names), scramble=False, seed=0).random(count)
+        unit = qmc.Halton(len(names), scramble=False).random(count)
     return [dict(zip(names, map(_at, row, boxes))) for row in unit]
 
 

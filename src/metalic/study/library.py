@@ -39,7 +39,7 @@ from ..pinn.options import VERSION_0_1, SolverOptions
 from ..pinn.schedule import SCHEDULES
 from ..pinn.solution import PhaseRecord, Solution, relative_error
 from ..pinn.solver import reference_values
-from ..pinn.start import Start
+from ..pinn.start import COPIED, Start
 from .files import exists
 from .ledger import Ledger
 from .networks import Networks
@@ -297,6 +297,10 @@ class Library:
         mixed = self._interpolated(order, parameters)
         others = [self._start(one, one.networks.theta, "nearest") for one in order[1:2]]
         return ([] if mixed is None else [mixed]) + found + others
+
+    def start_of(self, member: Member) -> Start:
+        """The networks of a member."""
+        return self._start(member, member.networks.theta, COPIED)
 
     def _start(self, member: Member, theta: Float[np.ndarray, "K P"], kind: str) -> Start:
         one = member.networks

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +23,7 @@ from ..bandit import BanditChooser, Learned, Played, PlayedPhase, Settings
 from ..errors import LedgerError, StudyError
 from ..families.base import Family
 from ..notebook import show
+from ..pinn import Report, Solution, train
 from ..sets import Decision
 from ..validation import integer
 from . import tables
@@ -31,12 +32,14 @@ from .files import exists
 from .integrity import problem
 from .knowledge import borrow, find_ledger
 from .ledger import Ledger
+from .library import Library
 from .play import Outcome, Task
 from .protocol import Protocol
 from .recommendation import Effect, Recommendation, advise, condition_effects
 from .rewards import Reward
 from .rows import FAILED, RUNNING, Numbers, PlayRow
 from .settings import StudySettings, new_settings, source_hash, stored_settings
+from .warm import Warm
 from .workers import open_pool
 
 CONTEXT, SEED = 0, 1  # streams of random numbers of a play
@@ -201,6 +204,38 @@ class Study:
         if integer(top, least=1) is None:
             raise StudyError(f"top is how many sets to name, an integer of at least 1, not {top!r}")
         return advise(learned, self.family.name, values, self.settings.reward.meaning, top)
+
+    def solve(
+        self,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        seed: int = 0,
+        extrapolate: bool = False,
+        progress: Callable[[Report], Any] | None = None,
+        **by_name: Any,
+    ) -> Solution:
+        """Solve a member with the recommended sets, from the networks of neighbouring plays: `study.solve(s=17.3)`.
+
+        Args:
+            parameters: The parameters of the member; they can also be given by name.
+            seed: Decides the points, and the weights of a cold start.
+            extrapolate: Allow parameters outside their boxes.
+            progress: Called as by `metalic.solve`.
+            **by_name: Parameters by name.
+
+        Returns:
+            The solution; it started cold (`solution.start` is None) if no play was near enough.
+        """
+        advice = self.recommend(parameters, extrapolate=extrapolate, **by_name)
+        values, library = dict(advice.parameters), Library(self.path, self.family)
+        sets = list(advice.conditions[-1])
+        warm = Warm(library, seed, conditions=sets, extrapolate=extrapolate, progress=progress).solve(values)
+        if warm is not None:
+            return warm
+        chooser, settings = advice.chooser, self.settings
+        chooser.begin(values)
+        more: dict[str, Any] = {"seed": seed, "extrapolate": extrapolate, "progress": progress}
+        return train(self.family, chooser, settings.schedule, values, settings.options, **more)
 
     def effects(self, parameters: Mapping[str, Any] | None = None, **by_name: Any) -> tuple[dict[str, Effect], ...]:
         """For every decision of a play, how much each condition matters for one PDE."""
