@@ -17,7 +17,6 @@ from metalic.pinn.solution import PhaseRecord
 from metalic.study import Library, Study
 from metalic.study.continuation import spread
 from metalic.study.library import _coefficients, equations_hash
-from metalic.study.networks import HISTORY, Networks, thinned
 
 HIDDEN = (4,)
 
@@ -81,13 +80,6 @@ def test_what_is_added_comes_back(tmp_path: Path, precision: str) -> None:
     assert (found.error, found.loss, found.conditions, found.row.seed) == (1e-4, 1e-8, ("u", "x"), 7)
     assert (tmp_path / "a.db").exists()
     assert not (tmp_path / "a.db-wal").exists()
-
-
-def test_histories_are_thinned_and_keep_their_ends() -> None:
-    kept = thinned(solution(a=1.0).phases)
-    assert 40 <= len(kept) <= HISTORY
-    assert {(0, 1200), (1, 1200), (0, 10)} <= {moment[:2] for moment in kept}
-    assert list(kept) == sorted(kept)
 
 
 def test_a_member_is_not_added_twice_unless_asked_for(tmp_path: Path) -> None:
@@ -252,18 +244,6 @@ def test_damage_is_told(tmp_path: Path, statement: str, message: str) -> None:
     with pytest.raises(LedgerError, match=message):
         Library(tmp_path / "a.db", Tiny)
     assert (tmp_path / "a.db").read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    "change", [{"shape": "[2, 1000000000000]"}, {"dtype": "object"}, {"shape": "[2, 18]"}, {"shape": "[0, 17]"}]
-)
-def test_hostile_rows_with_a_right_checksum_are_refused(change: dict) -> None:
-    from metalic.study.networks import COLUMNS, _checksum
-
-    row = dict(zip(COLUMNS, Networks.of(solution(a=1.0)).values(1))) | change
-    values = [row[name] for name in COLUMNS[:-1]]
-    with pytest.raises(ValueError):
-        Networks.read([*values, _checksum(values)])
 
 
 def test_a_library_is_not_a_study_and_a_study_not_a_library_to_write(tmp_path: Path, pretending) -> None:

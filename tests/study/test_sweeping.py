@@ -1,126 +1,28 @@
-"""Many members by continuation: against exact solutions, killed and taken up again, exported."""
+"""Many members at once: against exact solutions, killed and taken up again, exported."""
 
-import itertools
 import json
 import signal
 import subprocess
-import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.io import netcdf_file
+from small import SOLVER, Line
 from tiny import HERE, METALIC, Tiny
 
 import metalic as mt
-from metalic.errors import FileError, LibraryError, ParameterError, StartError
-from metalic.pinn import Report
+from metalic.errors import FileError, ParameterError
 from metalic.study import Library
 from metalic.study.continuation import Pass
-from metalic.study.warm import Warm, Watch
 
-sys.path.insert(0, str(HERE.parent / "pinn"))
-from small import Line
-
-SOLVER = {"hidden": (6,), "points": mt.Points(24, 8, 6)}
+FAMILY = f"{HERE / 'small.py'}:Line"
 X = np.linspace(0, 1, 31)
 
 
 def exact(k):
     return np.sin(k * X) / np.sin(k)
-
-
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory):
-    """Nine members of Line by continuation, in single precision."""
-    path = tmp_path_factory.mktemp("library") / "line.db"
-    return mt.prepare(path, Line, members=9, solver=SOLVER)
-
-
-# --- Libraries made by continuation ----------------------------------------------------------------------------------
-
-
-def test_a_prepared_library_covers_the_box_on_one_branch(prepared):
-    assert [round(member.parameters["k"], 4) for member in prepared] == np.linspace(1, 2.5, 9).round(4).tolist()
-    assert {member.networks.branch for member in prepared} == {1}
-    assert all(member.error < 1e-3 for member in prepared)
-    assert [member.row.phases[0].optimizer for member in prepared] == ["adam"] + 8 * ["gauss-newton"]
-    assert {member.networks.theta.dtype.name for member in prepared} == {"float32"}
-
-
-def test_weights_vary_continuously_along_it(prepared):
-    """Each step is small against the weights: that is what interpolation rests on."""
-    thetas = [np.asarray(member.networks.theta, float) for member in prepared]
-    steps = [np.linalg.norm(b - a) / np.linalg.norm(a) for a, b in itertools.pairwise(thetas)]
-    assert max(steps) < 0.5
-
-
-@pytest.mark.parametrize("k", [1.1, 1.77, 2.33])
-def test_an_unseen_member_is_interpolated_and_solved(prepared, k):
-    look = prepared(k=k)
-    assert np.abs(look(x=X) - exact(k)).max() < 0.1
-    warm = mt.solve(Line, k=k, start=prepared)
-    assert [phase.optimizer for phase in warm.phases] == ["gauss-newton"]
-    assert warm.phases[0].iterations <= 50
-    assert warm.start["kind"] == "interpolated"
-    assert np.abs(warm(x=X) - exact(k)).max() < 1e-3
-    assert warm.error < look.error
-
-
-def test_warm_and_cold_agree_with_the_exact_solution_and_each_other(prepared):
-    warm = mt.solve(Line, k=1.77, start=prepared)
-    cold = mt.solve(Line, k=1.77, cold=True, **SOLVER)
-    assert cold.start is None
-    size = np.linalg.norm(exact(1.77))
-    assert np.linalg.norm(warm(x=X) - cold(x=X)) / size < 2 * (warm.error + cold.error)
-
-
-def test_the_file_of_a_library_is_a_start_and_options_keep_the_schedule(prepared):
-    found = mt.solve(Line, "u,c", [mt.Phase(mt.GaussNewton(), 7)], k=1.3, start=prepared.path, **SOLVER)
-    assert (found.schedule, found.phases[0].iterations) == ("custom", 7)
-    assert found.start["source"] == str(prepared.path)
-
-
-def test_a_library_that_exists_is_completed(prepared, tmp_path):
-    path = tmp_path / "line.db"
-    path.write_bytes(prepared.path.read_bytes())
-    library = mt.prepare(path, Line, members=9)
-    assert len(library) == 9
-    assert path.read_bytes() == prepared.path.read_bytes()
-
-
-def test_a_useless_library_leads_to_a_cold_solve(prepared, tmp_path):
-    """Members that say they are good and are not: random weights with the losses of the others."""
-    rng = np.random.default_rng(0)
-    with Library(tmp_path / "bad.db", Line, solver=SOLVER) as library:
-        for member in list(prepared)[::4]:
-            solution = prepared(member.parameters)
-            record = replace(solution.phases[0], error=1e-5, loss=member.loss * 1e-6)
-            wild = replace(solution, theta=rng.normal(size=solution.theta.shape) * 3, phases=(record,))
-            library.add(wild)
-    assert Warm(library).solve({"k": 1.3}) is None
-    found = mt.solve(Line, k=1.3, start=library)
-    assert found.start is None
-    assert found.error < 1e-3
-
-
-def test_a_watch_ends_training_when_it_should():
-    def after(*losses, expected=1e-8, least=10):
-        watch = Watch(expected, least)
-        return [
-            watch(Report(0, 1, "gauss-newton", 10 * (n + 1), 100, loss, None, 1.0)) for n, loss in enumerate(losses)
-        ]
-
-    assert after(1e-8) == [True]  # as good as its neighbours
-    assert after(1e-8, 1e-9, least=20) == [False, True]
-    assert after(1e-3, 1e-3) == [False, True]  # hopeless
-    assert after(1e-3, 1e-6, 1e-7, 0.9e-7) == [False, False, False, True]  # it has stopped falling, near enough
-    assert after(1e-3, 1e-5, 0.9e-5) == [False, False, False]  # too large to be content with
-
-
-# --- Sweeps ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_sweep_is_solved_in_order_and_exported(tmp_path):
@@ -160,21 +62,6 @@ def test_a_sweep_goes_on_where_it_was_stopped(tmp_path):
     np.testing.assert_array_equal(again.values(), whole.values())
 
 
-def test_one_failed_member_does_not_end_a_sweep(tmp_path, monkeypatch):
-    solve = Pass.member
-
-    def fails(self, values, *more):
-        if values["k"] == 1.5:
-            raise LibraryError("no such luck")
-        return solve(self, values, *more)
-
-    monkeypatch.setattr(Pass, "member", fails)
-    found = mt.sweep(Line, k=[1.0, 1.5, 2.0], library=tmp_path / "a.db", solver=SOLVER)
-    assert found.failures == {1: "no such luck"}
-    assert np.isnan(found.errors).tolist() == [False, True, False]
-    assert np.isnan(found.values()[1]).all()
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -206,11 +93,6 @@ def test_parameters_from_a_table(tmp_path, monkeypatch):
             mt.sweep(Line, tmp_path / name, library=tmp_path / "a.db")
 
 
-# --- Commands --------------------------------------------------------------------------------------------------------
-
-FAMILY = f"{HERE.parent / 'pinn' / 'small.py'}:Line"
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -231,11 +113,6 @@ def test_bad_words_are_told_in_one_line(command, words, message):
     assert said.code == 2
     assert message in said.err
     assert len(said.err.splitlines()) == 1
-
-
-def test_a_start_and_cold_exclude_each_other(prepared):
-    with pytest.raises(StartError, match="not both"):
-        mt.solve(Line, k=1.5, start=prepared, cold=True)
 
 
 @pytest.mark.slow
