@@ -45,7 +45,7 @@ def poisson_step():
     family = mt.find_family("poisson")
     system = System(family, Network(2, 1, (20, 20)))
     problem = Problem(
-        *Sampler(family, family.points, "random").draw(0),
+        *Sampler(family, family.points, "random").draw(0).blocks(),
         *scale(family, "subdomain"),
         family.coefficient_table(),
         {"s": np.asarray(20.0)},
@@ -95,3 +95,58 @@ def test_other_parameters_seeds_conditions_and_weights_compile_nothing(compilati
         mt.solve(Tiny, conditions, PHASES, hidden=HIDDEN, a=0.6 + 0.2 * seed, seed=seed)
     mt.solve(Tiny, "u;x", PHASES, hidden=HIDDEN, a=1.1, lambda_boundary=7.0, lambda_interface=3.0)
     assert compilations == []
+
+
+class Divided(Decay):
+    """The domain is cut where one likes; `past` is a value at the boundary."""
+
+    def __init__(self, cut, end=1.0, past=1.0):
+        self.domain = mt.Box(x=(0, 1), t=(0, end))
+        self.decomposition = mt.split(self.domain, t=[cut])
+        self.past = past
+
+    def boundary(self):
+        return [mt.Dirichlet("t=0", self.past)]
+
+
+def test_another_cut_compiles_nothing(compilations):
+    """The coordinates of cuts and of the domain are traced: topology and shapes alone make a program."""
+    mt.solve(Divided(0.5), "u", PHASES, hidden=HIDDEN, a=1.0)
+    compilations.clear()
+    errors = [mt.solve(Divided(cut), "u", PHASES, hidden=HIDDEN, a=1.0).error for cut in (0.3, 0.7)]
+    mt.solve(Divided(0.5, end=2.0), "u", PHASES, hidden=HIDDEN, a=1.0)
+    assert compilations == []
+    assert errors[0] != errors[1]  # each was solved on its own points
+
+
+def test_a_solution_of_a_shared_program_is_that_of_its_own():
+    """A program compiled for another cut gives the same numbers as one compiled for this cut alone."""
+    mt.solve(Divided(0.5), "u", PHASES, hidden=HIDDEN, a=1.0)
+    shared = mt.solve(Divided(0.3), "u", PHASES, hidden=HIDDEN, a=1.0)
+    jax.clear_caches()
+    alone = mt.solve(Divided(0.3), "u", PHASES, hidden=HIDDEN, a=1.0)
+    np.testing.assert_array_equal(shared.theta, alone.theta)
+
+
+def test_a_family_that_differs_in_its_laws_has_its_own_program(compilations):
+    mt.solve(Divided(0.5), "u", PHASES, hidden=HIDDEN, a=1.0)
+    compilations.clear()
+    mt.solve(Divided(0.5, past=2.0), "u", PHASES, hidden=HIDDEN, a=1.0)
+    assert compilations
+
+
+class Stretched(Divided):
+    """Its residual reads where the domain ends."""
+
+    def residual(self, u, p, a):
+        return u.t + a * u.value / self.domain.high[1]
+
+
+def test_a_law_that_reads_the_geometry_has_its_own_program():
+    network = Network(2, 1, HIDDEN)
+    short, long, other_cut = (System(one, network) for one in (Stretched(0.5), Stretched(0.5, 2.0), Stretched(0.3)))
+    assert short != long
+    assert short == other_cut
+    assert hash(short) == hash(other_cut)
+    assert System(Divided(0.5), network) == System(Divided(0.5, 2.0), network)
+    assert System(Divided(0.5), network) != System(Divided(0.5, past=2.0), network)

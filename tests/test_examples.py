@@ -7,10 +7,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy import sparse
 
 import metalic as mt
 from metalic.conditions import Catalogue, Side, default_conditions
 from metalic.families.derivatives import Partial
+from metalic.pinn.figures import error_on_plane
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ACCURATE = 1e-2  # relative L2 that every example reaches with its default set
@@ -22,6 +24,7 @@ CASES = {
     "two_materials.py:TwoMaterials": {"q": 2.0},
     "system.py:Sloshing": {"c": 2.0},
     "heat3d.py:Heat3D": {"k": 0.05},
+    "l_shape.py:LShape": {"w": 2.0},
     "own_condition.py:PoissonRobin": {"s": 5.0},
 }
 
@@ -56,15 +59,15 @@ def test_exact_solution_satisfies_every_law(place):
     rng = np.random.default_rng(0)
     table = model.coefficient_table()
     with jax.enable_x64(True):
-        for k, boxes in enumerate(model.decomposition.subdomains.values()):
-            for point in rng.uniform(boxes[0].low + 0.01, boxes[0].high - 0.01, (5, len(model.coordinates))):
+        for k, region in enumerate(model.decomposition.subdomains.values()):
+            for point in region.sample(5, "random", rng):
                 side = Side(model, differences(exact, point), point, table[k], parameters)
                 np.testing.assert_allclose(side.residual(), 0, atol=DIFFERENCES)
-            for face, patch in model.decomposition.boundary_patches(k):
+            for patch in model.decomposition.boundaries[k]:
                 point = rng.uniform(patch.low, patch.high)
                 normal = {model.coordinates[patch.axis]: patch.sign}
                 for condition in model.boundary():
-                    if face in map(model.decomposition.face, condition.faces):
+                    if patch.name in condition.names(model.decomposition):
                         side = Side(model, differences(exact, point), point, table[k], parameters)
                         np.testing.assert_allclose(
                             condition.law(side.u, side.p, normal, parameters), 0, atol=DIFFERENCES
@@ -109,6 +112,40 @@ def test_the_gradient_jumps_and_the_flux_does_not():
     np.testing.assert_allclose(5.0 * right, exact_flux, rtol=0.05)
     np.testing.assert_allclose(left / right, 5.0, rtol=0.05)
     assert np.max(np.abs(1.0 * left - 5.0 * right)) < 0.02 * exact_flux.max()
+
+
+def five_point_solution(w, n):
+    """Points inside the L-shape and u there, by five-point differences of width 1/n; only data of the PDE is used."""
+    x, y = (axis.ravel() for axis in np.meshgrid(*[np.arange(2 * n + 1) / n] * 2, indexing="ij"))
+    wave = np.sin(w * x) * np.sin(w * y)
+    inside = ((x > 0) & (x < 2) & (y > 0) & (y < 1)) | ((x > 0) & (x < 1) & (y > 0) & (y < 2))
+    second = sparse.diags_array([1.0, -2.0, 1.0], offsets=[-1, 0, 1], shape=(2 * n + 1, 2 * n + 1)) * n**2
+    unit = sparse.eye_array(2 * n + 1)
+    laplacian = sparse.csr_array(sparse.kron(second, unit) + sparse.kron(unit, second))[inside]
+    given = np.where(inside, 0.0, wave)  # boundary values; what lies in the notch is no one's neighbour
+    load = -2 * w**2 * wave[inside] - laplacian @ given
+    return np.stack([x, y], axis=1)[inside], sparse.linalg.spsolve(laplacian[:, inside].tocsc(), load)
+
+
+def test_the_l_shape_agrees_with_finite_differences():
+    """The differences have an error of (w / n)^2 / 12, 8e-5 here; the network must be within 1e-3 of them."""
+    points, values = five_point_solution(2.0, 64)
+    found = solved("l_shape.py:LShape")(points)
+    assert np.linalg.norm(found - values) < 1e-3 * np.linalg.norm(values)
+    assert solved("l_shape.py:LShape").error < 1e-3
+
+
+def test_errors_and_figures_of_the_l_shape_keep_out_of_the_notch():
+    model, solution = family("l_shape.py:LShape"), solved("l_shape.py:LShape")
+    for points in (model.error_points(), error_on_plane(solution, 41)[0], *solution.collocation):
+        assert np.all((points[:, 0] <= 1) | (points[:, 1] <= 1))
+    assert len(model.error_points()) == 7500  # of 100 x 100
+    values, error = (axis.collections[0].get_array().reshape(161, 161) for axis in solution.plot().axes[:2])
+    assert values.mask[100, 100]
+    assert not values.mask[60, 100]
+    assert error.max() < 1e-2
+    with pytest.raises(mt.MetalicError, match=r"1 point.* outside the domain Union"):
+        solution(x=1.5, y=1.5)
 
 
 def test_a_system_has_a_column_per_component():

@@ -89,7 +89,9 @@ def test_geometry(sides: dict[str, Any], cuts: dict[str, Any], parts: Any) -> No
     works_or_tells(mt.split, box, **cuts)
     works_or_tells(mt.split, parts, **cuts)
     works_or_tells(mt.Decomposition, box, parts)
-    works_or_tells(mt.split(box, t=[1.0]).face, parts)
+    works_or_tells(mt.Union, parts)
+    works_or_tells(box.face, parts)
+    works_or_tells(mt.Union(box, mt.Box(x=(1, 2), t=(0, 1))).face, parts)
 
 
 @many

@@ -18,6 +18,8 @@ _HOME = {
     # what is solved
     "Family": "families",
     "Box": "geometry",
+    "Region": "geometry",
+    "Union": "geometry",
     "Decomposition": "geometry",
     "split": "geometry",
     "Dirichlet": "families",
@@ -61,7 +63,7 @@ if TYPE_CHECKING:
     from .conditions import Catalogue, Condition
     from .errors import MetalicError
     from .families import Dirichlet, Family, Neumann, Periodic, Robin, find_family
-    from .geometry import Box, Decomposition, Points, split
+    from .geometry import Box, Decomposition, Points, Region, Union, split
     from .pinn import LBFGS, Adam, GaussNewton, Phase, Schedule, Solution
     from .solving import solve
     from .study import Library, Recommendation, Study, prepare, sweep

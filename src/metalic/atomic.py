@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Write files completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,14 +12,25 @@ from .errors import FileError
 
 
 def a_path(given: Any) -> Path:
-    """A path from a text or a path, and from nothing else."""
+    """Return a path from a string or a path; refuse anything else."""
     if not isinstance(given, str | os.PathLike):
-        raise FileError(f"a path is a text, not {given!r}")
+        raise FileError(f"a path is a string, not {given!r}")
     return Path(given)
 
 
 def write_whole(path: Path, write: Callable[[IO[bytes]], Any]) -> Path:
-    """Let `write` fill a temporary file beside the path, then move it there; on any failure nothing has changed."""
+    """Write a temporary file in the same directory, then move it to the path. After a failure the path is unchanged.
+
+    Args:
+        path: The file.
+        write: Writes the contents to an open binary file.
+
+    Returns:
+        The path.
+
+    Raises:
+        FileError: The file cannot be written.
+    """
     temporary = None
     if "\0" in str(path):
         raise FileError(f"cannot write {str(path)!r}: a name has no null byte")
@@ -29,7 +40,7 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], Any]) -> Path:
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())  # a temporary file is for its owner alone
+        temporary.chmod(0o666 & ~_umask())  # a temporary file is readable by its owner only
         os.replace(temporary, path)
     except BaseException as error:
         if temporary is not None:

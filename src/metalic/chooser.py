@@ -1,6 +1,6 @@
-"""Who picks the set of each phase: the interface, and the chooser whose sets are fixed beforehand.
+"""Choosers pick the set of each phase: the interface, and the chooser with fixed sets.
 
-The other two choosers, by a bandit and by what a study has learned, are in `metalic.bandit.choosers`.
+The other two choosers, the bandit and the greedy one, are in `metalic.bandit.choosers`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ class Chooser(ABC):
     def begin(self, parameters: Mapping[str, float]) -> None:  # noqa: B027
         """Prepare for a play. Called once, where the play is set up, with the parameters of its PDE.
 
-        What holds for the whole play is chosen here. That is nothing but sets so far; choices that change the family,
-        such as where to cut the domain, will be returned from here.
+        Choices for the whole play are made here. So far these are only sets; choices that change the family, such as
+        where to cut the domain, will be returned from here.
         """
 
     @abstractmethod

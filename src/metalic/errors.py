@@ -10,7 +10,7 @@ class FamilyError(MetalicError):
 
 
 class ParameterError(MetalicError):
-    """A parameter is missing, unknown, not a number, or outside its box."""
+    """A parameter is missing, unknown, not a number, or outside its range."""
 
 
 class ConditionError(MetalicError):
@@ -18,11 +18,11 @@ class ConditionError(MetalicError):
 
 
 class GeometryError(MetalicError):
-    """A domain, a decomposition or a face makes no sense."""
+    """A domain, a decomposition or a face is not valid."""
 
 
 class ScheduleError(MetalicError):
-    """A training schedule, an optimizer or a budget makes no sense."""
+    """A training schedule, an optimizer or a budget is not valid."""
 
 
 class StartError(MetalicError):
@@ -34,11 +34,11 @@ class FileError(MetalicError):
 
 
 class BanditError(MetalicError):
-    """A bandit cannot be set up, or was given contexts, arms or rewards that make no sense."""
+    """A bandit cannot be set up, or was given invalid contexts, arms or rewards."""
 
 
 class StudyError(MetalicError):
-    """A study cannot be set up or go on: settings that differ, plays that keep failing, workers out of reach."""
+    """A study cannot be set up or continued: settings differ, plays keep failing, workers cannot be reached."""
 
 
 class LedgerError(StudyError):

@@ -1,4 +1,4 @@
-"""How objects show themselves in a notebook: a line and a small table, everything escaped."""
+"""HTML representations for notebooks: a line and a small table, everything escaped."""
 
 from __future__ import annotations
 

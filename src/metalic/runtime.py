@@ -1,8 +1,8 @@
-"""How a process of our own is set up before JAX starts: one core, and compiled programs kept between runs.
+"""Set up a process before JAX starts: one core, and compiled programs kept between runs.
 
 Only the command line and the workers of a study call this; importing the library changes nothing in your process.
-One core is deliberate: these networks gain nothing from a second thread, plays run side by side instead, and on one
-core the same seed gives the same bits.
+One core is deliberate: these networks do not gain from a second thread, plays run in parallel instead, and on one core
+the same seed gives the same bits.
 """
 
 from __future__ import annotations
@@ -15,7 +15,12 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def prepare(core: int | None = None, pin: bool = True) -> None:
-    """Pin this process to one core (the one it runs on unless told) and keep compiled programs on disk."""
+    """Pin this process to one core and keep compiled programs on disk.
+
+    Args:
+        core: The core, counted among those allowed; by default the one that the process runs on.
+        pin: Whether to pin the process.
+    """
     for name in THREADS:
         os.environ.setdefault(name, "1")
     if pin and hasattr(os, "sched_setaffinity"):

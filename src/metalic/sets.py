@@ -1,8 +1,8 @@
 """A set of interface conditions as one value, and a decision for a set.
 
 A family has its conditions in a fixed order. A set is one 0/1 bit a_i per condition; its index is sum_i 2^i a_i. Sets
-are parsed where they enter the package and written as names or text where they leave it; inside it they stay as they
-are.
+are parsed where they enter the package and written as names or text where they leave it; inside the package they keep
+this form.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ConditionSet:
 
     @classmethod
     def parse(cls, known: tuple[str, ...], given: Any, owner: str = "") -> ConditionSet:
-        """One set, from any of its notations.
+        """Parse a set from any of its notations.
 
         Args:
             known: The names of all conditions.
@@ -114,7 +114,7 @@ class ConditionSet:
 
 @dataclass(frozen=True)
 class Decision:
-    """A set for a phase, with mean and deviation of what the reward model expects of it; None if nobody asked it."""
+    """The set of a phase, with mean and deviation of the reward model's prediction; None if no model was used."""
 
     conditions: ConditionSet
     mean: float | None = None

@@ -1,4 +1,4 @@
-"""What users give where a number belongs: Python's and NumPy's numbers alike, as plain ones; nothing else."""
+"""Validate numbers given by users: numbers of Python and NumPy are accepted and returned as plain ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from typing import Any
 
 
 def integer(value: Any, least: int = 0) -> int | None:
-    """A whole number of at least `least`, or None if it is not one; True and False are not numbers."""
+    """Return a whole number of at least `least`, or None if the value is not one. Booleans are not numbers.
+
+    Example:
+        >>> integer(3), integer(3.0), integer(True), integer(-1)
+        (3, None, None, None)
+    """
     if isinstance(value, bool):
         return None
     try:
@@ -19,7 +24,12 @@ def integer(value: Any, least: int = 0) -> int | None:
 
 
 def real(value: Any, least: float = -math.inf) -> float | None:
-    """A finite number of at least `least`, or None if it is not one. Text is not a number, nor is an array."""
+    """Return a finite number of at least `least`, or None if the value is not one. Text and arrays are not numbers.
+
+    Example:
+        >>> real(3), real("3"), real(float("nan"))
+        (3.0, None, None)
+    """
     if isinstance(value, bool | str | bytes) or getattr(value, "shape", ()) != ():
         return None
     try:

@@ -1,12 +1,10 @@
 """Regret on functions of the prior: sub-linear, below the bound; random linear."""
 
-import json
-
 import numpy as np
 import pytest
 
 from metalic.bandit import UCB, Random, Thompson, regret_curves, regret_figure
-from metalic.bandit.regret import World, largest_gain, main, prior_covariance, theorem_bound
+from metalic.bandit.regret import World, largest_gain, prior_covariance, theorem_bound
 from metalic.errors import BanditError
 
 LEARNING = ["theorem", "thompson"]
@@ -63,14 +61,10 @@ def test_one_at_a_time_equals_the_formulas():
     assert gain == pytest.approx(0.5 * np.linalg.slogdet(np.eye(9) + K[np.ix_(points, points)] / noise)[1])
 
 
-def test_the_figure_and_the_command(result, tmp_path, capsys):
+def test_the_figure(result):
     left, right = regret_figure(result).axes
     assert {line.get_label() for line in left.get_lines()} == {"theorem", "thompson", "random"}
     assert right.get_xscale() == "log"
-    out = tmp_path / "regret.png"
-    main(["--out", str(out), "--plays", "20", "--draws", "2", "--conditions", "2", "--json"])
-    assert out.stat().st_size > 10_000
-    assert len(json.loads(capsys.readouterr().out)["bound"]) == 20
 
 
 def test_the_same_seed_gives_the_same_curves():

@@ -97,7 +97,7 @@ def test_a_ledger_is_escaped(tmp_path: Path) -> None:
 
 
 def test_bad_input(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="one ledger at least"):
+    with pytest.raises(StudyError, match="at least one ledger"):
         write_report([], tmp_path / "r.html")
     with pytest.raises(StudyError, match="of your family 'decay'"):
         write_report([folder / "ucb.db"], tmp_path / "r.html")

@@ -83,7 +83,7 @@ def test_periodic_compares_value_and_derivatives_along_its_coordinate(order):
         float((sp.diff(POLYNOMIAL, X, k).subs(X, 0) - sp.diff(POLYNOMIAL, X, k).subs(X, 1)).subs(T, 0.4))
         for k in range(order)
     ]
-    np.testing.assert_allclose(Periodic("x", order).law(left, right), expected, atol=1e-14)
+    np.testing.assert_allclose(Periodic("x", order).law(left, POINT, {}, {}, right), expected, atol=1e-14)
     assert Periodic("x").order == 2
 
 
@@ -95,7 +95,7 @@ def test_components_are_named():
         Dirichlet("x=0", 0.0).law(u, POINT, {}, {})
     with pytest.raises(FamilyError, match=r"no component 'w'.* allowed are h, v"):
         Dirichlet("x=0", 0.0, of="w").law(u, POINT, {}, {})
-    assert len(Periodic("x", 2).law(u, u)) == 4
+    assert len(Periodic("x", 2).law(u, POINT, {}, {}, u)) == 4
 
 
 @pytest.mark.parametrize("make", [Dirichlet, Neumann])

@@ -52,7 +52,7 @@ def test_the_reference_satisfies_the_data(name):
         if isinstance(condition, Periodic):
             continue
         for face in condition.faces:
-            coordinate, end = family.decomposition.face(face).split("=")
+            coordinate, end = family.domain.face(face).split("=")
             points = rng.uniform(family.domain.low, family.domain.high, (5, 2))
             axis = family.coordinates.index(coordinate)
             points[:, axis] = (family.domain.low if end == "min" else family.domain.high)[axis]

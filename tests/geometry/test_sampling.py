@@ -10,9 +10,8 @@ from scipy.spatial.distance import pdist
 
 from metalic.errors import GeometryError
 from metalic.families import Burgers
-from metalic.geometry import Box, Points
-from metalic.geometry.decomposition import Patch
-from metalic.geometry.sampling import SAMPLINGS, allocate, normal, sample_boxes, sample_patch, unit_points
+from metalic.geometry import Box, Patch, Points, Union
+from metalic.geometry.sampling import SAMPLINGS, allocate, unit_points
 
 samplings = pytest.mark.parametrize("sampling", SAMPLINGS)
 measures = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=8)
@@ -112,7 +111,7 @@ def test_an_unknown_sampling_is_refused():
 @samplings
 def test_points_of_a_union_of_boxes(sampling):
     boxes = [Box(x=(0, 1), y=(0, 1)), Box(x=(2, 5), y=(-1, 0))]
-    points = sample_boxes(400, boxes, sampling, rng())
+    points = Union(*boxes).sample(400, sampling, rng())
     inside = [np.all((points >= box.low) & (points <= box.high), axis=1) for box in boxes]
     assert np.all(inside[0] ^ inside[1])
     wanted = [100, 300] if sampling != "grid" else [100, 17 * 17]
@@ -125,7 +124,7 @@ def test_points_of_a_patch(sampling, axis):
     low, high = [0.0, 1.0, 2.0], [3.0, 3.0, 3.0]
     low[axis] = high[axis] = 0.75
     patch = Patch(tuple(low), tuple(high), axis, -1, measure=1.0)
-    points = sample_patch(16, patch, sampling, rng())
+    points = patch.sample(16, sampling, rng())
     assert points.shape == (16, 3)
     assert np.all(points[:, axis] == 0.75)
     assert np.all((points >= low) & (points <= high))
@@ -133,12 +132,12 @@ def test_points_of_a_patch(sampling, axis):
     assert np.all(np.ptp(others, axis=0) > 0.5 * np.delete(np.array(high) - low, axis))  # spread over the patch
     expected = np.zeros(3)
     expected[axis] = -1
-    np.testing.assert_array_equal(normal(patch), expected)
+    np.testing.assert_array_equal(patch.normals(2), [expected, expected])
 
 
 @samplings
 def test_a_patch_of_a_line_is_one_point(sampling):
-    points = sample_patch(16, Patch((0.5,), (0.5,), 0, 1, measure=1.0), sampling, rng())
+    points = Patch((0.5,), (0.5,), 0, 1, measure=1.0).sample(16, sampling, rng())
     np.testing.assert_array_equal(points, [[0.5]])
 
 

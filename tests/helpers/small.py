@@ -125,11 +125,8 @@ def problem(family, values=None, hidden=HIDDEN, points=POINTS, seed=0, condition
     family = find_family(family)
     values = values or {name: 0.4 * low + 0.6 * high for name, (low, high) in family.parameters.items()}
     system = System(family, Network(len(family.coordinates), len(family.components), tuple(hidden)))
-    collocation, boundary, interface = Sampler(family, points, sampling).draw(seed)
     found = Problem(
-        collocation,
-        boundary,
-        interface,
+        *Sampler(family, points, sampling).draw(seed).blocks(),
         *scale(family, "subdomain"),
         family.coefficient_table(),
         {name: np.asarray(value, dtype=float) for name, value in values.items()},

@@ -1,5 +1,7 @@
 """Which points a problem gets, whose they are, what they weigh, and that only the seed decides them."""
 
+import hashlib
+
 import jax
 import numpy as np
 import pytest
@@ -12,6 +14,16 @@ from metalic.geometry.sampling import SAMPLINGS
 from metalic.pinn.sampler import Sampler, scale
 
 SMALL = Points(40, 24, 15)
+# Checksums of the points that version 0.1 drew, one per sampling: ledgers and solutions of that time are repeated.
+FIRST_VERSION = {
+    "advection": "8623c050e9fc5f1d 0a630597decf0a76 aba81112d1eecb24 55c204b0b4ba8056 818e4fd2dac9606e",
+    "burgers": "c15fa6db9081377d db45f4abb51e1db7 f32233410779acde 8c32893bc1b9ed9c 715e9d4a12cd3864",
+    "heat": "a64f537ea505f7f8 c62e62cbb98dba91 d6dd57b260db93a4 9dd6c1c880079ef3 c41dff5f3f001d87",
+    "kdv": "92dc4452706a1b9f f8a7df591d4ba2c3 4a5db50c495907ba 750c6079a075a018 b387905b391eb37c",
+    "poisson": "b724c944c40fac42 14f78bbfed09cbc2 0695d2318cc03af1 52fa6751dc2896da e241deecc346f9fa",
+    "poisson-unit": "b724c944c40fac42 14f78bbfed09cbc2 0695d2318cc03af1 52fa6751dc2896da e241deecc346f9fa",
+    "reaction": "8623c050e9fc5f1d 0a630597decf0a76 aba81112d1eecb24 55c204b0b4ba8056 818e4fd2dac9606e",
+}
 
 
 def leaves(draw):
@@ -138,3 +150,29 @@ def test_scaling():
 def test_an_unknown_sampling_is_told():
     with pytest.raises(GeometryError, match="no sampling 'halton': allowed are random"):
         Sampler(Poisson(), SMALL, "halton").draw(0)
+
+
+@pytest.mark.parametrize("name", sorted(FIRST_VERSION))
+def test_a_seed_draws_the_points_of_the_first_version(name):
+    found = []
+    for sampling in SAMPLINGS:
+        digest, sampler = hashlib.sha256(), Sampler(find_family(name), Points(40, 25, 15), sampling)
+        for seed, number in ((0, 0), (3, 1001)):
+            draw = sampler.draw(seed, number)
+            for samples in (draw.collocation, *draw.boundary, draw.interface):
+                for array in (samples.x, samples.y, samples.normal, samples.weight):
+                    digest.update(np.ascontiguousarray(array, dtype="<f8").tobytes())
+                digest.update(repr((samples.a, samples.b)).encode())
+        found.append(digest.hexdigest()[:16])
+    assert found == FIRST_VERSION[name].split()
+
+
+def test_samples_live_on_the_host_and_blocks_on_the_device():
+    draw = Sampler(Poisson(), SMALL, "random").draw(0)
+    assert {type(leaf) for leaf in draw.collocation[:4]} == {np.ndarray}
+    collocation, boundary, interface = draw.blocks(np.float32)
+    for block, samples in ((collocation, draw.collocation), (boundary[0], draw.boundary[0])):
+        assert isinstance(block.x, jax.Array)
+        assert block.x.dtype == np.float32
+        np.testing.assert_array_equal(block.x, samples.x.astype(np.float32))
+    assert (interface.a, interface.b) == (draw.interface.a, draw.interface.b)

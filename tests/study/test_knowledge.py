@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import metalic as mt
-from metalic.cli.studying import recommended
+from metalic.cli.commands.solve import recommended
 from metalic.families import find_family
 from metalic.study import Study
 from metalic.study.knowledge import shipped

@@ -82,7 +82,7 @@ def test_a_family_that_workers_cannot_import(tmp_path: Path, pool: Cluster) -> N
 
 def test_everything_of_a_users_own_on_workers(tmp_path: Path, pool: Cluster) -> None:
     """Condition, optimizer, policy, kernel and reward go with the family; nothing stays registered here."""
-    (tmp_path / "all.py").write_text((Path(__file__).parents[1] / "own.py").read_text())
+    (tmp_path / "all.py").write_text((Path(__file__).parents[1] / "helpers" / "own.py").read_text())
     family, schedule, policy, kernel, reward = (
         f"{tmp_path / 'all.py'}:{name}" for name in ("Own", "SCHEDULE", "Last", "Flat", "Plain")
     )

@@ -3,7 +3,7 @@
 An arm is a subset of s conditions, a 0/1 vector a of index sum_i 2^i a_i; the empty set is one of the 2^s. In a
 context the reward model of the phase gives every arm a mean and a deviation, and the policy picks. A bandit has no
 memory of its own: `learn` takes the finished plays, and every answer is a function of them, of the settings and of
-the key that is passed in, so that a study can be taken up again, or decided on another machine, from its rows alone.
+the key that is passed in, so that a study can be continued, or decided on another machine, from its rows alone.
 Recommending is greedy. A later phase's loss is not known before the PDE is solved, so the median loss of the ten
 finished plays that are nearest is used: squared distance of the scaled contexts plus the share of conditions in which
 the arm of the phase before differs. (`losses` or `loss` overrides it once the loss is known.)
@@ -27,7 +27,7 @@ from metalic.sets import ConditionSet, Decision
 from metalic.validation import integer, real
 
 MOST_CONDITIONS = 16
-NEAREST = 10  # plays whose median loss stands for an unknown loss
+NEAREST = 10  # plays whose median loss is used for an unknown loss
 
 
 @cache
@@ -49,7 +49,25 @@ class Effects:
 
 @dataclass(frozen=True, kw_only=True)
 class Bandit:
-    """What can be played: settings, the names of the conditions, the box of the contexts, the number of phases."""
+    """A bandit: its settings, and what can be played.
+
+    Args:
+        settings: `Single(...)` or `Sequential(...)`.
+        conditions: The names of the conditions.
+        low: The lower end of the range of every context dimension.
+        high: The upper end of every range.
+        phases: The number of phases of a play.
+
+    Raises:
+        BanditError: An argument is not allowed.
+
+    Example:
+        >>> from metalic.bandit import Played, PlayedPhase, Random, Single
+        >>> bandit = Bandit(settings=Single(policy=Random()), conditions=("u", "c"), low=(0.0,), high=(1.0,))
+        >>> learned = bandit.learn([Played((0.5,), (PlayedPhase((1, 0), reward=2.0),))])
+        >>> learned.decide((0.3,), play=2, key=0).conditions.known
+        ('u', 'c')
+    """
 
     settings: Settings
     conditions: tuple[str, ...]
@@ -62,7 +80,7 @@ class Bandit:
             raise BanditError(f"a bandit's settings are Single(...) or Sequential(...), not {self.settings!r}")
         self._check_conditions()
         if integer(self.phases) is None:
-            raise BanditError(f"phases are counted, not {self.phases!r}")
+            raise BanditError(f"phases is a whole number, not {self.phases!r}")
         if self.phases < 1:
             raise BanditError(f"a play has at least one phase, not {self.phases}")
         for index in self.settings.first:
@@ -108,24 +126,28 @@ class Bandit:
 
     @property
     def decisions(self) -> int:
-        """How many arms are chosen in a play."""
+        """The number of decisions in a play."""
         return self.phases if isinstance(self.settings, Sequential) else 1
 
     def learn(self, history: Sequence[Played]) -> "Learned":
-        """What follows from finished plays; reward models are fitted when they are first needed."""
+        """Combine the bandit with finished plays. Reward models are fitted when they are first needed.
+
+        Raises:
+            BanditError: A play does not fit the bandit.
+        """
         if not isinstance(history, Sequence) or not all(isinstance(play, Played) for play in history):
             raise BanditError(f"a history is a list of finished plays, not {history!r}")
         return Learned(self, tuple(self.checked(play, number) for number, play in enumerate(history)))
 
     def arm(self, bits: Sequence[int]) -> Float[np.ndarray, "s"]:
-        """A 0/1 vector, checked."""
+        """Check a 0/1 vector."""
         known = isinstance(bits, Sequence | np.ndarray) and len(bits) == len(self.conditions)
         if not known or any(isinstance(bit, Iterable) or bit not in (0, 1) for bit in bits):
             raise BanditError(f"an arm is {len(self.conditions)} zeros and ones, not {bits!r}")
         return np.asarray(bits, float)
 
     def checked(self, play: Played, number: int) -> Played:
-        """A finished play, of which everything that will be used is there and finite."""
+        """Check that a finished play has all values that will be used, and that they are finite."""
         where = f"finished play {number} of the history"
         self.box.scale(play.context)
         if len(play.phases) != self.phases:
@@ -147,7 +169,7 @@ class Bandit:
         return phase > 0 and isinstance(self.settings, Sequential) and self.settings.loss_context != "none"
 
     def target(self, play: Played, phase: int) -> float:
-        """What the choice of a phase led to."""
+        """The target of the reward model of a phase."""
         rewards = [p.reward for p in play.phases if p.reward is not None]
         if isinstance(self.settings, Sequential):
             return target(rewards[phase:], self.settings.gamma)
@@ -156,7 +178,7 @@ class Bandit:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A bandit with its finished plays: it decides, recommends and explains. It pickles small: models are refitted."""
+    """A bandit with its finished plays: it decides, recommends and explains. Fitted models are not pickled."""
 
     bandit: Bandit
     history: tuple[Played, ...]
@@ -187,10 +209,18 @@ class Learned:
         loss: float | None = None,
         pending: Sequence[Played] = (),
     ) -> Decision:
-        """The arm of a phase (0 is the first) for play number 1, 2, ... in a context.
+        """Choose the arm of a phase.
 
-        `key` decides all that is random; `loss` is the training loss before a later phase; `pending` are the plays in
-        flight, of which those count that have chosen an arm in this phase.
+        Args:
+            context: The parameters of the PDE.
+            play: The number of the play, from 1.
+            key: Decides all that is random.
+            phase: The phase; 0 is the first.
+            loss: The training loss before the phase, in later phases.
+            pending: The plays in flight; those that have chosen an arm in this phase count.
+
+        Raises:
+            BanditError: An argument is not allowed.
         """
         self._check_phase(phase)
         keys = [integer(part) for part in (key if isinstance(key, list | tuple) else [key])]
@@ -198,7 +228,7 @@ class Learned:
             raise BanditError(f"plays are numbered from 1 and keys are not negative; got play {play} and key {key}")
         settings = self.bandit.settings
         policy = settings.policy if play > settings.random_plays else Random()
-        self._scaled(context, phase, loss)  # a random play, too, must have a context
+        self._scaled(context, phase, loss)  # also a random play must have a valid context
         if play <= len(settings.first):
             return self._decision(int(settings.first[play - 1]))
         rng = np.random.default_rng([*(part for part in keys if part is not None), phase])
@@ -210,10 +240,16 @@ class Learned:
     def recommend(
         self, context: Sequence[float], *, losses: Sequence[float | None] = (), top: int = 5
     ) -> tuple[tuple[Decision, ...], ...]:
-        """For every phase the `top` arms of largest posterior mean, the best first.
+        """Rank the arms of every decision by posterior mean.
 
-        `losses[p]` is the loss before phase p where it is known; elsewhere it is guessed from the nearest plays and
-        from the arm recommended for the phase before.
+        Args:
+            context: The parameters of the PDE.
+            losses: The loss before each phase, where it is known. Elsewhere it is estimated from the nearest plays and
+                the arm recommended for the phase before.
+            top: The number of arms to return per decision.
+
+        Returns:
+            For every decision the best arms, the best first.
         """
         ranked: list[tuple[Decision, ...]] = []
         for phase in range(self.bandit.decisions):
@@ -226,12 +262,12 @@ class Learned:
     def predict(
         self, context: Sequence[float], arm: Sequence[int], *, phase: int = 0, loss: float | None = None
     ) -> tuple[float, float]:
-        """What the reward model of a phase expects of one arm: mean and deviation of the target, without noise."""
+        """Predict the target of one arm in a phase: posterior mean and deviation, without noise."""
         mean, std = self.model(phase).predict(self._scaled(context, phase, loss), self.bandit.arm(arm)[None])
         return float(mean[0]), float(std[0])
 
     def effects(self, context: Sequence[float], *, phase: int = 0, loss: float | None = None) -> Effects:
-        """How much each condition matters in a context, by the reward model of a phase."""
+        """The effect of each condition in a context, by the reward model of a phase."""
         self._check_phase(phase)
         if loss is None and self.bandit.needs_loss(phase):
             before = self.recommend(context, top=1)[phase - 1][0].conditions.bits
@@ -307,6 +343,6 @@ class Learned:
 
 
 def _blank(arms: int) -> Belief:
-    """No belief at all, for policies that do not look."""
+    """An empty belief, for policies that use no model."""
     zeros = np.zeros(arms)
     return Belief(zeros, zeros, lambda: np.zeros((arms, arms)))

@@ -4,13 +4,13 @@ r = f + noise, f ~ GP(0, k), noise ~ N(0, sigma0^2), on standardised rewards. Wi
 and z = L^-1 r, A = L^-1 k(X, x): mean A^T z, variance k(x, x) - A^T A, log marginal likelihood -|z|^2/2 - log|L| -
 n/2 log 2 pi. Data are padded to a few fixed sizes. A padded point is an identity row of K with reward 0: it changes
 none of the three (its log 2 pi / 2 is added back), so a program is compiled once per size and not once per play. Plays
-in flight (GP-BUCB) stand behind the finished ones: the rows of L above them do not see them, so z restricted to the
-finished rows gives the mean of the finished plays and A over all rows the deviation of both, from one factorisation.
-The hyperparameters maximise likelihood times log-normal priors. The search is a function of the data alone: the same
-quasi-random starts always, the best few of them refined by L-BFGS-B in units of the prior. Beyond 64 plays these
-searches see 64 plays, evenly spread over the history, and one more starts from their end on up to 512; the posterior
-sees all plays up to 2000. Of a longer history the model sees 2000 plays, so that a decision takes bounded time and
-memory: the last 1000, which know most, and 1000 evenly spread over those before. A *plain* form takes the rewards as
+in flight (GP-BUCB) come after the finished ones: the rows of L above do not depend on them, so z restricted to the
+finished rows gives the mean of the finished plays, and A over all rows the deviation of both, from one factorisation.
+The hyperparameters maximise likelihood times log-normal priors. The search depends on the data alone: the
+quasi-random starts are always the same, and the best few are refined by L-BFGS-B in units of the prior. Beyond 64 plays
+these searches use 64 plays, evenly spread over the history, and one more search starts from their end on up to 512.
+The posterior uses up to 2000 plays, so that a decision takes bounded time and memory: of a longer history the last
+1000, which are the most informative, and 1000 evenly spread over the earlier ones. A *plain* form takes the rewards as
 they are and maximises the likelihood alone; medians and spreads of the priors then only bound the search.
 """
 
@@ -28,14 +28,20 @@ from scipy.stats import norm, qmc
 
 from metalic.bandit.kernel import AnyArray, Form, Masked, Points
 
-SIZES = (64, 256, 512, 1024, 2048)  # points in a padded data set: few sizes, for every program takes memory
-POSTERIOR = 256  # the smallest of them for a posterior, which is computed once and not searched over
-COARSE, FINE = 64, 512  # points that the two searches for hyperparameters see at most
-MOST = 2000  # plays that a model sees at most
+SIZES = (
+    64,
+    256,
+    512,
+    1024,
+    2048,
+)  # points in a padded data set; few sizes, because every compiled program takes memory
+POSTERIOR = 256  # the smallest size for a posterior, which is computed only once
+COARSE, FINE = 64, 512  # the most points that the two searches for hyperparameters use
+MOST = 2000  # the most plays that a model uses
 CHUNK = 1024  # arms whose posterior is computed at once
 STARTS, REFINED = 8, 3  # fixed starts whose likelihoods are compared, and how many of them are refined
-GRADIENTS, POLISH = 40, 20  # that the first search spends on each, and the second in all
-BOUND = 4.0  # hyperparameters stay within so many prior deviations of their prior median
+GRADIENTS, POLISH = 40, 20  # evaluations of the gradient: per refined start, and in the second search
+BOUND = 4.0  # hyperparameters stay within this many prior deviations of their prior median
 
 Contexts = Float[np.ndarray, "n d"]
 Arms = Float[np.ndarray, "n s"]
@@ -82,7 +88,7 @@ covariance = jax.jit(_covariance, static_argnums=0)
 def _likelihood(
     K: Float[Array, "N N"], reward: Float[Array, "N"], present: Float[Array, "N"]
 ) -> tuple[Float[Array, ""], Float[Array, "N"], Float[Array, "N N"]]:
-    """log N(reward | 0, K) without the padding's share; and K^-1 r, and the factor of K."""
+    """log N(reward | 0, K) without the padding; K^-1 r; and the factor of K."""
     L = jnp.linalg.cholesky(K)
     v = cho_solve((L, True), reward)
     constant = 0.5 * jnp.sum(present) * jnp.log(2 * jnp.pi)
@@ -99,7 +105,7 @@ def likelihood(K: Float[Array, "N N"], reward: Float[Array, "N"], present: Float
 def likelihood_and_slope(
     K: Float[Array, "N N"], reward: Float[Array, "N"], present: Float[Array, "N"]
 ) -> tuple[Float[Array, ""], Float[Array, "N N"]]:
-    """The same, and its gradient with respect to K, (v v^T - K^-1) / 2 with v = K^-1 r."""
+    """`likelihood`, and its gradient with respect to K, (v v^T - K^-1) / 2 with v = K^-1 r."""
     value, v, L = _likelihood(K, reward, present)
     return value, 0.5 * (jnp.outer(v, v) - cho_solve((L, True), jnp.eye(len(L))))
 
@@ -274,7 +280,7 @@ class GP:
 
     @cached_property
     def hyperparameters(self) -> dict[str, list[float]]:
-        """By name; those that weigh variances are in units of the rewards' variance."""
+        """The hyperparameters by name; variances are in units of the rewards' variance."""
         with jax.enable_x64(True):
             return {name: np.asarray(value).tolist() for name, value in self.form.values(self.theta).items()}
 
@@ -292,7 +298,7 @@ class GP:
         return condition(self.form, self.theta, self.data)
 
     def log_marginal_likelihood(self) -> float:
-        """Of the finished plays' standardised rewards."""
+        """The log marginal likelihood of the finished plays' standardised rewards."""
         n, (center, scale) = len(self.reward), self._standard
         data = pad(self.context[:n], self.arm[:n], (self.reward - center) / scale)
         with jax.enable_x64(True):
@@ -338,7 +344,7 @@ class GP:
 
 
 def kept(n: int) -> np.ndarray:
-    """Which of n plays a model sees."""
+    """The indices of the plays, of n, that a model uses."""
     if n <= MOST:
         return np.arange(n)
     recent = MOST // 2
@@ -347,7 +353,7 @@ def kept(n: int) -> np.ndarray:
 
 
 def train(form: Form, context: Contexts, arm: Arms, reward: Rewards) -> GP:
-    """Fit a reward model to finished plays; without any it is the prior at the hyperparameters' prior medians."""
+    """Fit a reward model to finished plays; without plays it is the prior at the hyperparameters' prior medians."""
     chosen = kept(len(reward))
     context, arm, reward = context[chosen], arm[chosen], reward[chosen]
     n = len(reward)

@@ -1,10 +1,10 @@
-"""What has been played, and what a reward model is taught of it.
+"""Plays as a bandit sees them, and what a reward model learns from them.
 
 A play is a context and, for every phase, an arm, the training loss before it and the reward after it. The target of
-phase p is r_p + gamma r_{p+1} + gamma^2 r_{p+2} + ...: what the choice in p leads to. (Single: the arm, and the last
-phase's reward.) Contexts are scaled by their known box to [0, 1]. The loss has no box, so its logarithm is scaled by
-the range seen in the finished plays; a loss that is not finite (a phase that diverged) counts as the largest one
-seen.
+phase p is r_p + gamma r_{p+1} + gamma^2 r_{p+2} + ..., the result of the choice in p. (Single: the arm, and the last
+phase's reward.) Contexts are scaled by their known ranges to [0, 1]. The range of the loss is not known, so its
+logarithm is scaled by the range seen in the finished plays. A loss that is not finite (a phase that diverged) counts
+as the largest one seen.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from jaxtyping import Float
 
 from metalic.errors import BanditError
 
-NARROWEST = 0.01  # of the larger of one and the largest value: a narrower range of losses is widened to this
-MARGIN = 0.5  # a scaled loss goes no further than this beyond the range seen
+NARROWEST = 0.01  # a narrower range of losses is widened to this share of max(1, largest value)
+MARGIN = 0.5  # scaled losses are clipped to this distance from the range seen
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class ContextBox:
                 )
 
     def scale(self, context: Sequence[float]) -> Float[np.ndarray, "d"]:
-        """A context in units of its box."""
+        """Scale a context to [0, 1] by its ranges."""
         try:
             values = np.asarray(context, float)
         except (TypeError, ValueError, OverflowError):
@@ -79,7 +79,7 @@ class ContextBox:
 
 @dataclass(frozen=True)
 class LossScale:
-    """How the training loss becomes a context: by its logarithm or raw, and the range that is [0, 1]."""
+    """How the training loss is scaled to a context: its logarithm or raw, and the range that becomes [0, 1]."""
 
     how: str
     low: float = 0.0

@@ -1,4 +1,4 @@
-"""Regret on functions drawn from the prior, beside the bound that the paper's theorem proves.
+"""Regret on functions drawn from the prior, compared with the bound of the paper's theorem.
 
 A reward function f over a grid of contexts and all 2^s arms is drawn from a GP with known kernel (variance one, as in
 the proof) and noise sigma0. In every play a context is drawn, a policy picks an arm from the exact posterior, and the
@@ -10,11 +10,8 @@ the gain is submodular: choosing greedily the point of largest variance reaches 
 before the last has the gain of the points really played instead of gamma_T, which is tighter: `played_bound`.
 """
 
-import argparse
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -40,15 +37,6 @@ class Regret:
     bound: Curve
     information: Curve  # the upper bound of gamma_T
 
-    def to_dict(self) -> dict[str, object]:
-        """The means over draws, as lists."""
-        return {
-            "regret": {name: curves.mean(axis=0).tolist() for name, curves in self.regret.items()},
-            "played_bound": {name: curves.mean(axis=0).tolist() for name, curves in self.played_bound.items()},
-            "bound": self.bound.tolist(),
-            "information": self.information.tolist(),
-        }
-
 
 @dataclass
 class World:
@@ -59,7 +47,7 @@ class World:
     noise: float
 
     def observe(self, point: int, reward: float) -> float:
-        """Condition on a reward; the information gained, 1/2 log(1 + variance / noise)."""
+        """Condition on a reward and return the information gained, 1/2 log(1 + variance / noise)."""
         column = self.cov[:, point].copy()
         gain = column / (column[point] + self.noise)
         self.mean += gain * (reward - self.mean[point])
@@ -112,7 +100,7 @@ def simulate(
     arms: int,
     rng: np.random.Generator,
 ) -> tuple[Curve, Curve]:
-    """Play one function; the cumulative regret and information gain."""
+    """Play one function and return the cumulative regret and information gain."""
     world = World(np.zeros(len(K)), K.copy(), sigma0**2)
     regret, gain = np.empty(len(contexts)), np.empty(len(contexts))
     for t, context in enumerate(contexts.tolist()):
@@ -156,7 +144,31 @@ def regret_curves(
     policies: Mapping[str, Policy] | None = None,
     seed: int = 0,
 ) -> Regret:
-    """Play `draws` functions of the prior with every policy; contexts come from a grid of [0, 1]."""
+    """Play functions drawn from the prior with every policy.
+
+    Args:
+        plays: The number of plays per function.
+        draws: The number of functions.
+        conditions: The number of conditions.
+        grid: The number of contexts, evenly spaced in [0, 1].
+        sigma0: The deviation of the noise.
+        delta: The bound holds with probability 1 - delta.
+        kernel: The name of the kernel.
+        hyperparameters: Its hyperparameters; prior medians by default.
+        policies: The policies by name; all of the paper by default.
+        seed: Decides all that is random.
+
+    Returns:
+        The regret of every policy and the bounds on it.
+
+    Raises:
+        BanditError: A number is not allowed.
+
+    Example:
+        >>> result = regret_curves(plays=3, draws=2, conditions=2, grid=4)
+        >>> result.regret["random"].shape
+        (2, 3)
+    """
     if min(plays, draws, grid) < 1 or not 1 <= conditions <= MOST_CONDITIONS or not sigma0 > 0:
         raise BanditError("plays, draws, grid and conditions must be at least 1, and sigma0 above 0")
     policies = default_policies(delta) if policies is None else policies
@@ -179,7 +191,7 @@ def regret_curves(
 
 
 def regret_figure(result: Regret) -> Figure:
-    """Cumulative regret against plays (a band of one deviation over draws), and regret per play with the bounds."""
+    """Draw the cumulative regret with a band of one deviation over draws, and the regret per play with the bounds."""
     figure = Figure(figsize=(10, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     T = np.arange(1, len(result.bound) + 1)
@@ -197,27 +209,3 @@ def regret_figure(result: Regret) -> Figure:
     left.legend()
     right.legend()
     return figure
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Draw the figure: python -m metalic.bandit.regret --out regret.png"""
-    parser = argparse.ArgumentParser(prog="python -m metalic.bandit.regret", description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path("regret.png"), help="the figure's file, .png or .pdf")
-    parser.add_argument("--json", action="store_true", help="print the mean curves as JSON")
-    for name, value in {"plays": 1000, "draws": 10, "conditions": 4, "seed": 0}.items():
-        parser.add_argument(f"--{name}", type=int, default=value)
-    options = parser.parse_args(arguments)
-    result = regret_curves(plays=options.plays, draws=options.draws, conditions=options.conditions, seed=options.seed)
-    regret_figure(result).savefig(options.out, dpi=150)
-    if options.json:
-        print(json.dumps(result.to_dict()))
-        return
-    print(f"cumulative regret after {options.plays} plays, mean of {options.draws} functions; figure in {options.out}")
-    for name, curves in result.regret.items():
-        played = result.played_bound[name][:, -1].mean()
-        print(f"  {name:20} {curves[:, -1].mean():8.1f}   (bound with the points played {played:.0f})")
-    print(f"  {'theorem bound':20} {result.bound[-1]:8.1f}")
-
-
-if __name__ == "__main__":
-    main()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pkgutil
 import sys
+from importlib import import_module
 from typing import NoReturn
 
 import typer
 
 from ..errors import MetalicError
-from . import demo, families, judging, replaying, solving, studying, sweep
+from . import commands
 
 app = typer.Typer(
     name="metalic",
@@ -17,20 +19,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command("families")(families.list_families)
-app.command("conditions")(families.list_conditions)
-app.command("solve")(solving.solve)
-app.command("sweep")(sweep.sweep)
-app.command("prepare")(sweep.prepare)
-app.command("demo")(demo.demo)
-app.command("play")(studying.play)
-app.command("recommend")(studying.recommend)
-app.command("show")(studying.show)
-app.command("export")(studying.export)
-app.command("replay")(replaying.replay)
-app.command("test")(judging.offline_test)
-app.command("report")(judging.report)
-app.command("reproduce")(judging.reproduce)
+for found in pkgutil.iter_modules(commands.__path__):
+    app.command(found.name)(import_module(f"{commands.__name__}.{found.name}").command)
 
 
 def _version(wanted: bool) -> None:
@@ -49,27 +39,27 @@ def _options(
 
 
 def main() -> None:
-    """Entry point: errors of the user's making become one line and exit code 2."""
+    """Run the command line; an error caused by the user becomes one line and exit code 2."""
     try:
         sys.exit(app(prog_name="metalic", standalone_mode=False))
     except MetalicError as error:
         _refuse(str(error))
-    except typer.Abort:  # Ctrl-C where nothing more is to be told
+    except typer.Abort:  # Ctrl-C where there is nothing to report
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output went away
         sys.stderr.close()
         sys.exit(1)
     except Exception as error:
-        if not hasattr(error, "format_message"):  # what the parser of the command line finds has it
+        if not hasattr(error, "format_message"):  # only errors of the command line's parser have it
             raise
         if not sys.argv[1:]:
-            typer.echo(error.format_message(), err=True)  # without any words: the help
+            typer.echo(error.format_message(), err=True)  # no arguments: the message is the help
             sys.exit(2)
         _refuse(error.format_message() + _given(error, sys.argv[1:]))
 
 
 def _given(error: Exception, words: list[str]) -> str:
-    """The value that an option was given, which the parser's message leaves out."""
+    """Return the value given to an option, which the parser's message leaves out."""
     options = getattr(getattr(error, "param", None), "opts", ())
     for word, after in zip(words, [*words[1:], ""]):
         name, equals, value = word.partition("=")

@@ -1,4 +1,4 @@
-"""Option texts and small parsers shared by the commands."""
+"""Options and arguments that several commands share, and their parsers."""
 
 from __future__ import annotations
 
@@ -8,27 +8,38 @@ from typing import Annotated
 
 import typer
 
-from ..errors import FileError, ParameterError
+from ..errors import FileError, ParameterError, StudyError
 
 FamilyName = Annotated[
     str, typer.Argument(help="A family: built in (see `metalic families`), file.py:MyFamily, or module:MyFamily.")
 ]
+FamilyFile = Annotated[
+    str | None, typer.Option("--family", help="The family, if the ledger cannot name it: file.py:MyFamily.")
+]
+LedgerName = Annotated[
+    str, typer.Argument(help="A study's file, or a family's name for the ledger shipped with metalic.")
+]
 Parameters = Annotated[
     list[str] | None, typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="A parameter; once for each.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")]
+Extrapolate = Annotated[bool, typer.Option("--extrapolate", help="Allow parameters outside their ranges.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Decides points and starting weights.")]
 ProtocolName = Annotated[
     str | None,
     typer.Option("--protocol", help="The settings of published experiments: authors; see docs/authors-protocol.md."),
 ]
-
+Workers = Annotated[
+    str, typer.Option("--workers", help="The number of processes, or a Dask scheduler as tcp://host:port.")
+]
+OneSet = Annotated[str | None, typer.Option("--conditions", "-c", help="One set for all members, as u,c.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")]
 
 LONGEST_NAME = 255  # bytes
 
 
 def read_parameters(texts: list[str] | None) -> dict[str, str]:
-    """['s=20'] -> {'s': '20'}; what the values may be is the family's business."""
+    """['s=20'] -> {'s': '20'}; the family checks the values."""
     found: dict[str, str] = {}
     for text in texts or []:
         name, equals, value = text.partition("=")
@@ -38,6 +49,19 @@ def read_parameters(texts: list[str] | None) -> dict[str, str]:
             raise ParameterError(f"parameter '{name.strip()}' is given twice")
         found[name.strip()] = value.strip()
     return found
+
+
+def read_workers(text: str) -> int | str:
+    """A number of processes, or the address of a Dask scheduler."""
+    if "://" in text:
+        return text
+    try:
+        count = int(text)
+    except ValueError:
+        count = 0
+    if count < 1:
+        raise StudyError(f"--workers is a number of at least 1, or an address such as tcp://host:8786, not '{text}'")
+    return count
 
 
 def check_writable(path: Path | None) -> None:

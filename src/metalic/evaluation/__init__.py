@@ -1,7 +1,7 @@
-"""What was learned, and what it is worth: baselines, offline tests, tables, figures and reports.
+"""Evaluate what was learned: baselines, offline tests, tables, figures and reports.
 
-`run_test` compares a study with every baseline on PDEs that it has not played; `figures` draws; `write_report` makes a
-page of a study or several. Names are loaded when first used.
+`run_test` compares a study with every baseline on PDEs that it has not played, `figures` draws, and `write_report`
+writes a page about one or several studies. Names are loaded when first used.
 """
 
 from importlib import import_module

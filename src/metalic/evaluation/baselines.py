@@ -1,4 +1,4 @@
-"""The methods that are compared: what each makes of a PDE. All of them are solved by the same solver.
+"""The methods that are compared. All of them use the same solver.
 
     learned         the sets of largest posterior mean, by the study's reward models
     random-single   one random set for the whole training          random-seq   a random set for every phase
@@ -37,8 +37,8 @@ Widths = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Setup:
-    """What a method makes of a problem: the family as it is solved, who chooses the sets (made from the key of a
-    trial), and options of the solver."""
+    """How a method solves a problem: the family as it is solved, a function that makes the chooser of the sets from
+    the key of a trial, and options of the solver."""
 
     family: Family
     chooser: Callable[[tuple[int, ...]], Chooser]
@@ -47,7 +47,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Method(ABC):
-    """A method by name; its `number` tells its trials from those of others in a file, and must never change."""
+    """A method. Its `number` identifies its trials in a file and must never change."""
 
     name: str
     title: str
@@ -55,12 +55,12 @@ class Method(ABC):
 
     @abstractmethod
     def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
-        """For a study's family, schedule and solver, and what the study has learned."""
+        """Set the method up for the settings of a study and for what it has learned."""
 
 
 @dataclass(frozen=True)
 class Recommended(Method):
-    """As the study recommends; later phases by the loss that is really reached."""
+    """The sets that the study recommends; in later phases for the loss that the solve reaches."""
 
     def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
         known = _needed(learned)
@@ -104,7 +104,7 @@ class Undivided(Method):
 
 
 def union(points: Points, subdomains: int) -> Points:
-    """The points of all subdomains together."""
+    """The numbers of points of all subdomains together."""
     return Points(points.collocation * subdomains, points.boundary * subdomains, points.interface)
 
 

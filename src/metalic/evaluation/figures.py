@@ -1,7 +1,7 @@
-"""Pictures of what was learned; every function returns a matplotlib Figure.
+"""Figures of what was learned; every function returns a matplotlib Figure.
 
-Colours are those of Okabe and Ito, which people with any colour vision can tell apart; lines also differ in style and
-marks in shape. Continuous scales are cividis. Errors are on logarithmic axes throughout.
+The colours are those of Okabe and Ito, which can be distinguished with any colour vision; lines also differ in style
+and marks in shape. Continuous scales are cividis. Errors are on logarithmic axes throughout.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ STYLE: dict[Any, Any] = {
     "axes.prop_cycle": cycler(color=PALETTE),
     "svg.fonttype": "path",
 }
-NAMED = 18  # sets that have a line of their own in a scatter
+NAMED = 18  # sets with a line of their own in a scatter plot
 NORMAL_95 = 1.96
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """The look of all figures; the user's own settings come back afterwards."""
+    """Apply the style of all figures; the user's own settings are restored at the end."""
     with mpl.rc_context(STYLE):
         yield
 
 
 def label(settings: Mapping[str, Any]) -> str:
-    """A study's bandit as the paper calls it: 'Seq-UCB', 'Single-TS', 'Random-Seq'."""
+    """The name of a study's bandit in the paper: 'Seq-UCB', 'Single-TS', 'Random-Seq'."""
     kind = {"sequential": "Seq", "single": "Single"}[settings["bandit"]["name"]]
     policy = settings["bandit"]["policy"]["name"]
     if policy == "random":
@@ -64,7 +64,7 @@ def label(settings: Mapping[str, Any]) -> str:
 
 
 def accumulated(plays: Sequence[PlayRow]) -> Float[np.ndarray, "plays"]:
-    """The error summed over the finished plays, in their order; a play that failed adds nothing."""
+    """The cumulative sum of the errors of the finished plays; failed plays count as 0."""
     return np.cumsum([play.error if play.taught and play.error is not None else 0.0 for play in finished_plays(plays)])
 
 
@@ -73,9 +73,14 @@ def finished_plays(plays: Sequence[PlayRow]) -> list[PlayRow]:
 
 
 def online_figure(curves: Mapping[str, Mapping[str, Sequence[Float[np.ndarray, "plays"]]]]) -> Figure:
-    """Accumulated error against plays. `curves`: panel -> method -> a curve for every seed; with several seeds the
-    line is their mean and the band their smallest and largest. Seeds of different lengths have a line each; a method
-    without any curve keeps its colour, and a panel without any its place."""
+    """Draw the accumulated error against plays.
+
+    With several seeds the line is their mean and the band spans the smallest and the largest. Seeds of different
+    lengths have a line each. Methods without curves keep their colour, panels without curves their place.
+
+    Args:
+        curves: For every panel, for every method, one curve per seed.
+    """
     columns = min(len(curves), 4)
     rows = -(-len(curves) // columns)
     with style():
@@ -102,9 +107,9 @@ def _curve(axis: Any, name: str, runs: Sequence[Float[np.ndarray, "plays"]], pla
         plays, low, high = np.arange(1, len(lines[0]) + 1), np.min(lines, axis=0), np.max(lines, axis=0)
         axis.fill_between(plays, low, high, color=colour, alpha=0.2, linewidth=0)
         lines = [np.mean(lines, axis=0)]
-    told = name if len(runs) == 1 else f"{name}, {len(runs)} seeds"
+    title = name if len(runs) == 1 else f"{name}, {len(runs)} seeds"
     for number, run in enumerate(lines):
-        shown = None if number else told
+        shown = None if number else title
         axis.plot(np.arange(1, len(run) + 1), run, line, color=colour, label=shown, linewidth=1.8)
 
 
@@ -125,8 +130,8 @@ def set_name(conditions: Sequence[str]) -> str:
 
 
 def sets_figure(rows: Sequence[PlayRow], parameter: str) -> Figure:
-    """Which set was used for which value of a parameter: a panel per phase, a line per set (the most frequent ones),
-    colours by error."""
+    """Draw which set was used for which value of a parameter: a panel per phase, a line for each of the most frequent
+    sets, colours by error."""
     done = [row for row in rows if row.taught]
     phases = phases_apart(done)
     panels = [set_lines(done, phase) for phase in phases]
@@ -151,14 +156,14 @@ def sets_figure(rows: Sequence[PlayRow], parameter: str) -> Figure:
 
 
 def phases_apart(rows: Sequence[PlayRow]) -> list[int]:
-    """The phases worth showing: one if no row has different sets in different phases."""
+    """The phases to show: only the last if no row has different sets in different phases."""
     most = max((len(row.phases) for row in rows), default=1)
     same = all(phase.index == row.phases[0].index for row in rows for phase in row.phases)
     return [most - 1] if same else list(range(most))
 
 
 def set_lines(rows: Sequence[PlayRow], phase: int, most: int = NAMED) -> tuple[list[str], list[int]]:
-    """Labels of the lines of a scatter, and the line of every row."""
+    """The labels of the lines of a scatter plot, and the line of every row."""
     sets = [row.phases[min(phase, len(row.phases) - 1)] for row in rows]
     counts = Counter((one.index, set_name(one.conditions)) for one in sets)
     shown = sorted(key for key, _ in counts.most_common(most))
@@ -187,7 +192,7 @@ def _error_scale(rows: Sequence[PlayRow]) -> LogNorm:
 
 
 def frequency_figure(groups: Mapping[str, Sequence[PlayRow]], conditions: Sequence[str]) -> Figure:
-    """How often each condition was chosen: a panel per phase, a bar for every group (a method, a study...)."""
+    """Draw how often each condition was chosen: a panel per phase, a bar per group (a method, a study...)."""
     everything = [row for rows in groups.values() for row in rows if row.taught]
     phases = phases_apart(everything)
     with style():
@@ -218,7 +223,7 @@ def chosen_share(rows: Sequence[PlayRow], conditions: Sequence[str], phase: int)
 
 
 def errors_figure(groups: Mapping[str, Sequence[PlayRow]], parameter: str) -> Figure:
-    """The error of every row against a parameter, a colour and a mark for every group."""
+    """Draw the error of every row against a parameter, with a colour and a mark per group."""
     everything = [row for rows in groups.values() for row in rows if row.taught]
     with style():
         figure = Figure(figsize=(8, 4.5), layout="constrained")
@@ -235,8 +240,8 @@ def errors_figure(groups: Mapping[str, Sequence[PlayRow]], parameter: str) -> Fi
 
 
 def methods_figure(groups: Mapping[str, Sequence[float]]) -> Figure:
-    """The spread of the errors of every method, with how many there are: box (quartiles and median), whiskers (all), a
-    mark for the mean."""
+    """Draw the spread of the errors of every method: a box for quartiles and median, whiskers for the range, a mark
+    for the mean; the number of errors stands beside the name."""
     with style():
         figure = Figure(figsize=(8, 1.2 + 0.42 * len(groups)), layout="constrained")
         axis = figure.subplots()
@@ -264,8 +269,10 @@ def methods_figure(groups: Mapping[str, Sequence[float]]) -> Figure:
 
 
 def effects_figure(learned: Learned, conditions: Sequence[str], boxes: Mapping[str, tuple[float, float]]) -> Figure:
-    """What switching each condition on adds to the reward (decades) against the first parameter, by the reward model
-    of each phase, with 95 % bands; other parameters stay at their middle."""
+    """Draw the effect of each condition on the reward (decades) against the first parameter.
+
+    There is a line with a 95 % band for the reward model of each phase; other parameters stay at their middle.
+    """
     middle = [0.5 * (low + high) for low, high in boxes.values()]
     if not boxes:
         return _effects_bars(learned, conditions)
@@ -281,8 +288,8 @@ def effects_figure(learned: Learned, conditions: Sequence[str], boxes: Mapping[s
             axis.axhline(0, color="black", linewidth=0.8)
             for phase, (mean, std) in enumerate(tables):
                 colour, line = PALETTE[phase % len(PALETTE)], LINES[phase % len(LINES)]
-                told = f"phase {phase + 1}" if len(tables) > 1 else None
-                axis.plot(x, mean[:, number], line, color=colour, label=told, linewidth=1.8)
+                title = f"phase {phase + 1}" if len(tables) > 1 else None
+                axis.plot(x, mean[:, number], line, color=colour, label=title, linewidth=1.8)
                 half = NORMAL_95 * std[:, number]
                 edge = mean[:, number] - half, mean[:, number] + half
                 axis.fill_between(x, *edge, color=colour, alpha=0.2, linewidth=0)

@@ -18,7 +18,14 @@ OFTEN = 0.1  # share of the parameters
 
 
 def sentences(study: Study) -> list[str]:
-    """How it went, which sets to use where, and which conditions help or harm."""
+    """Describe a study: its errors, which sets to use where, and which conditions help or harm.
+
+    Args:
+        study: A study with finished plays.
+
+    Returns:
+        Plain sentences.
+    """
     learned, names = study.learned, study.settings.catalogue
     found = [how_it_went(study), phases_sentence(study)]
     rules = learned_rules(learned, study.family.parameters)
@@ -40,7 +47,7 @@ def learned_rules(learned: Learned, boxes: Mapping[str, tuple[float, float]]) ->
 
 
 def how_it_went(study: Study) -> str:
-    """The errors of random plays and of chosen ones."""
+    """The errors of plays with random and with chosen sets."""
     plays = [(play, play.error) for play in finished_plays(study.plays) if play.taught and play.error is not None]
     random = [error for play, error in plays if study.was_random(play)]
     chosen = [error for play, error in plays if play.phases[0].mean is not None]
@@ -76,26 +83,29 @@ def rule_sentence(pieces: Sequence[Piece], catalogue: Catalogue, parameters: Seq
 
 
 def effect_sentence(learned: Learned, catalogue: Catalogue, phase: int) -> str:
-    """Which conditions help, harm, do either or make no clear difference, averaged over plays' parameters and over the
-    other conditions. In the last phase a decade of reward is a factor of ten in error."""
+    """Which conditions help, harm, do either or make no clear difference.
+
+    Effects are averaged over the parameters of plays and over the other conditions. In the last phase a decade of
+    reward is a factor of ten in error.
+    """
     means, stds = played_effects(learned, phase)
     mean, clear = means.mean(axis=0), np.abs(means.mean(axis=0)) > NORMAL_95 * stds.mean(axis=0)
     surely = np.abs(means) > NORMAL_95 * stds
     either = np.minimum(np.mean(surely & (means > 0), axis=0), np.mean(surely & (means < 0), axis=0)) > OFTEN
     last, names = phase == learned.bandit.decisions - 1, catalogue.names
-    told: dict[str, list[str]] = {"helps": [], "harms": [], "either": [], "neither": []}
+    groups: dict[str, list[str]] = {"helps": [], "harms": [], "either": [], "neither": []}
     for i in np.argsort(-np.abs(mean), kind="stable"):
         if either[i]:
-            told["either"].append(names[i])
+            groups["either"].append(names[i])
         elif clear[i]:
-            told["helps" if mean[i] > 0 else "harms"].append(_strength(names[i], mean[i], last))
+            groups["helps" if mean[i] > 0 else "harms"].append(_strength(names[i], mean[i], last))
         else:
-            told["neither"].append(names[i])
-    parts = [f"switching on {', '.join(told[what])} {what}" for what in ("helps", "harms") if told[what]]
-    if told["either"]:
-        parts.append(f"{', '.join(told['either'])} helps or harms, depending on the parameters")
-    if told["neither"]:
-        others = ", ".join(told["neither"])
+            groups["neither"].append(names[i])
+    parts = [f"switching on {', '.join(groups[what])} {what}" for what in ("helps", "harms") if groups[what]]
+    if groups["either"]:
+        parts.append(f"{', '.join(groups['either'])} helps or harms, depending on the parameters")
+    if groups["neither"]:
+        others = ", ".join(groups["neither"])
         parts.append(f"{others}: no clear difference" if parts else "no condition makes a clear difference")
     text = ("" if learned.bandit.decisions == 1 else f"In phase {phase + 1}, ") + "; ".join(parts)
     return text[0].upper() + text[1:] + "."

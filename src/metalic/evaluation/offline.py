@@ -1,9 +1,10 @@
-"""Offline tests: PDEs that were never played, solved with the learned sets and by every baseline, pair by pair.
+"""Offline tests: PDEs that were not played, solved with the learned sets and by every baseline.
 
-PDE number p has the same parameters, points and starting weights for all methods: they follow from (seed, p). A trial
-is numbered p * STRIDE + the method's number, so that more PDEs, methods or draws of the oracle can be added to a file
-at any time. A method's measure is the relative L2 error, or, for a family without a reference, the residual on fresh
-points. A *failure* is a solve that diverged, broke off, or is no better than the zero function (measure of 1 or more).
+PDE number p has the same parameters, points and starting weights for all methods; they follow from the seed and p. The
+number of a trial is p * STRIDE + the method's number, so that PDEs, methods or draws of the oracle can be added to a
+file at any time. The measure of a solve is the relative L2 error, or, for a family without a reference, the residual
+on fresh points. A *failure* is a solve that diverged, failed, or is no better than the zero function (measure of 1 or
+more).
 """
 
 from __future__ import annotations
@@ -43,9 +44,11 @@ FAILURE = 1.0
 
 @dataclass(frozen=True)
 class Summary:
-    """One method over all its PDEs, and against the learned choice on those PDEs that both solved: `ratio` is the
-    median of measure / learned measure, `better` the share of PDEs on which the learned choice wins, `p` the two-sided
-    p-value of Wilcoxon's signed-rank test on the logarithms."""
+    """The results of one method, and its comparison with the learned choice on the PDEs that both solved.
+
+    `ratio` is the median of measure / learned measure, `better` the share of PDEs on which the learned choice is
+    better, and `p` the two-sided p-value of Wilcoxon's signed-rank test on the logarithms.
+    """
 
     method: str
     title: str
@@ -80,7 +83,7 @@ class OfflineTest:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> OfflineTest:
-        """From a file that `run_test` wrote, also while it is being written."""
+        """Read a file that `run_test` has written or is writing."""
         with Ledger(path) as ledger:
             settings, rows = ledger.settings(), {row.number: row for row in ledger.plays()}
         if settings.get(TRIALS, {}).get("kind") != KIND:
@@ -89,7 +92,7 @@ class OfflineTest:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Those that have results, in the order of the catalogue of methods; the oracle last."""
+        """The methods with results, in the order of `METHODS`; the oracle last."""
         found = tuple(name for name in METHODS if name in self.rows)
         return (*found, ORACLE_NAME) if self.draws else found
 
@@ -104,7 +107,7 @@ class OfflineTest:
         return summary_table(self.summary(), self.settings).to_html()
 
     def measures(self, method: str) -> dict[int, float]:
-        """The measure of every PDE that a method has solved; infinite where it broke off."""
+        """The measure of every PDE that a method has solved; infinite where it failed."""
         if method != ORACLE_NAME:
             return {pde: measure(row) for pde, row in self.rows.get(method, {}).items()}
         tried = [self.rows.get(name, {}) for name in METHODS if not name.startswith("pinn")]
@@ -114,7 +117,7 @@ class OfflineTest:
         }
 
     def summary(self) -> list[Summary]:
-        """All methods in order."""
+        """Summarize all methods, in order."""
         return [self._summary(name) for name in self.methods]
 
     def _summary(self, name: str) -> Summary:
@@ -133,14 +136,14 @@ class OfflineTest:
 
 
 def measure(row: PlayRow) -> float:
-    """The relative error of a trial, or the residual where there is no reference; infinite if it broke off."""
+    """The relative error of a trial, or the residual if there is no reference; infinite if it failed."""
     if row.error is not None:
         return row.error
     return np.inf if row.reward is None else float(10**-row.reward)
 
 
 def statistics(values: Float[np.ndarray, "n"]) -> tuple[float, float, float, tuple[float, float], float]:
-    """Mean, standard deviation, median, quartiles of what ended in a number, and the share of failures of all."""
+    """Mean, standard deviation, median and quartiles of the finite values, and the share of failures in all values."""
     finite = values[np.isfinite(values)]
     failures = float(np.mean(~(values < FAILURE))) if len(values) else np.nan
     if not len(finite):
@@ -157,7 +160,7 @@ def compare(theirs: Float[np.ndarray, "n"], ours: Float[np.ndarray, "n"]) -> tup
 
 
 class Planner:
-    """Turns numbers of PDEs and methods into tasks, for one study."""
+    """Makes the tasks of an offline test of one study."""
 
     def __init__(self, settings: StudySettings, learned: Learned | None, seed: int):
         self.settings, self.learned, self.seed = settings, learned, seed
@@ -165,7 +168,7 @@ class Planner:
         self._setups: dict[str, Setup] = {}
 
     def parameters(self, pde: int) -> dict[str, float]:
-        """Uniform in the box, never those of a play."""
+        """Draw parameters uniformly from their ranges, never those of a play."""
         rng = np.random.default_rng(self._sequence(pde, CONTEXT))
         boxes = self.settings.family.parameters
         while True:
@@ -174,7 +177,7 @@ class Planner:
                 return found
 
     def todo(self, pdes: int, methods: Sequence[str], oracle: int = 0) -> dict[int, Callable[[], Task]]:
-        """All trials, PDE by PDE, so that whatever is finished is paired."""
+        """All trials, PDE by PDE, so that finished trials can be compared at any time."""
         chance = replace(self.settings.bandit_settings, policy=Random())
         draws = [RandomSets(ORACLE_NAME, ORACLE_NAME, ORACLE + k, chance) for k in range(oracle)]
         chosen: list[Method] = [*(METHODS[name] for name in methods), *draws]
@@ -200,7 +203,7 @@ class Planner:
 
 
 def planner(study: Study, schedule: Any = None, seed: int = 0) -> Planner:
-    """For a study; another schedule must have as many phases as the study's."""
+    """The planner of a study; another schedule must have as many phases as the study's."""
     settings = study.settings
     if schedule is not None:
         found = find_schedule(schedule)
@@ -214,7 +217,7 @@ def planner(study: Study, schedule: Any = None, seed: int = 0) -> Planner:
 
 
 def check_methods(names: Sequence[str] | None, study: Study) -> tuple[str, ...]:
-    """Methods by name, all that suit the family if none are given; 'learned' is always among them."""
+    """The methods to run: those given, or all that suit the family; 'learned' is always among them."""
     whole = not study.family.coefficients
     if names is None:
         return tuple(name for name in METHODS if whole or not name.startswith("pinn"))
@@ -234,8 +237,28 @@ def run_test(
     workers: int | str | Any = 1,
     progress: Show | None = None,
 ) -> OfflineTest:
-    """Test what a study has learned on PDEs it has not played. What is in `out` already is not run again; more PDEs,
-    methods or draws of the oracle may be asked for later. After Ctrl-C, KeyboardInterrupt, as in `Study.play`."""
+    """Test what a study has learned on PDEs that it has not played.
+
+    Trials that are in the file are not run again; PDEs, methods or draws of the oracle can be added later.
+
+    Args:
+        study: The study.
+        out: The file of the results; created if it does not exist.
+        pdes: The number of PDEs.
+        methods: Keys of `METHODS`; all that suit the family by default.
+        oracle: The number of random sets to try per PDE; their best is the oracle.
+        schedule: A schedule other than the study's, with as many phases.
+        seed: Decides PDEs, points and random sets.
+        workers: As in `Study.play`.
+        progress: As in `Study.play`.
+
+    Returns:
+        The results so far.
+
+    Raises:
+        StudyError: An argument is not allowed, or the file belongs to another test.
+        KeyboardInterrupt: After Ctrl-C, as in `Study.play`.
+    """
     if not 1 <= pdes <= 10**6 or not 0 <= oracle < STRIDE - ORACLE:
         raise StudyError(f"a test has at least 1 PDE and an oracle at least 0 draws, not {pdes} and {oracle}")
     chosen = check_methods(methods, study)
@@ -246,7 +269,7 @@ def run_test(
 
 
 def settings_of(study: Study, plan: Planner) -> dict[str, Any]:
-    """What a file of a test must agree on: the study's settings, and which plays were learned from."""
+    """The settings of a test's file: those of the study, and which plays it learned from."""
     about = {
         "kind": KIND,
         "plays": len(study.learned.history),
@@ -259,6 +282,6 @@ def settings_of(study: Study, plan: Planner) -> dict[str, Any]:
 
 
 def experience_hash(history: Sequence[Played]) -> str:
-    """Of the plays that were learned from."""
+    """A hash of the plays that were learned from."""
     rows = [(play.context, [(phase.arm, phase.reward) for phase in play.phases]) for play in history]
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()

@@ -1,7 +1,7 @@
-"""One page about a study or several: self-contained HTML with nothing to fetch, for screens, phones and paper.
+"""A report about one or several studies: a self-contained HTML page for screens, phones and paper.
 
-Files of offline tests may be given too; they appear with the family they belong to. Whatever comes out of a ledger is
-escaped, and the page forbids itself to load anything.
+Files of offline tests may be given, too; they appear with their family. All text from a ledger is escaped, and the page
+does not allow loading anything.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ from .offline import OfflineTest, planner
 from .tables import Table, summary_table
 
 PAGE = Path(__file__).with_name("page.html")
-WIDE = 7.0  # inches; on a phone such a figure is scrolled, not shrunk beyond reading
+WIDE = 7.0  # inches; on a phone a wider figure is scrolled instead of shrunk
 MAPS = ("learned", "random-seq", "pinn-sub")
 
 
 @dataclass
 class Chapter:
-    """All that is known of one family."""
+    """The studies and tests of one family."""
 
     studies: list[Study] = field(default_factory=list)
     tests: list[OfflineTest] = field(default_factory=list)
@@ -65,8 +65,21 @@ def write_report(
     family: str | Family | type[Family] | None = None,
     maps: bool = False,
 ) -> Path:
-    """A page about these ledgers of studies and offline tests. `family`: for ledgers of a family of your own that
-    cannot tell where it is defined; `maps`: solve one PDE a family anew and show point-wise errors (minutes)."""
+    """Write a page about studies and offline tests.
+
+    Args:
+        ledgers: Ledgers of studies and files of offline tests.
+        out: The page.
+        family: The family of ledgers that do not say where it is defined.
+        maps: Whether to solve one PDE per family again and show its point-wise errors (minutes).
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        StudyError: There are no ledgers.
+        LedgerError: A ledger cannot be read.
+    """
     chapters = _read(ledgers, family)
     try:
         text = page(chapters, maps)
@@ -79,7 +92,7 @@ def write_report(
 
 def _read(ledgers: Sequence[str | os.PathLike[str]], family: Any) -> dict[str, Chapter]:
     if not ledgers:
-        raise StudyError("a report is about one ledger at least")
+        raise StudyError("a report needs at least one ledger")
     chapters: dict[str, Chapter] = {}
     for path in ledgers:
         with Ledger(find_ledger(path)) as ledger:
@@ -90,7 +103,7 @@ def _read(ledgers: Sequence[str | os.PathLike[str]], family: Any) -> dict[str, C
         else:
             own = settings["family"]["name"] not in BUILT_IN
             chapter.studies.append(Study(path, family if own else None, read_only=True))
-    for chapter in chapters.values():  # what has learned comes first
+    for chapter in chapters.values():  # studies that learn come first
         chapter.studies.sort(key=lambda study: not study.settings.bandit_settings.policy.needs_model)
     return chapters
 
@@ -201,10 +214,10 @@ def _maps(study: Study) -> str:
 
 def _picture(figure: Figure, caption: str, kind: str = "svg") -> str:
     """A figure inside the page."""
-    told = html.escape(caption, quote=True)
+    text = html.escape(caption, quote=True)
     source = data_uri(figure, kind)
     wide = ' class="wide"' if figure.get_figwidth() > WIDE else ""
-    return f'<figure><div><img{wide} src="{source}" alt="{told}"></div><figcaption>{told}</figcaption></figure>'
+    return f'<figure><div><img{wide} src="{source}" alt="{text}"></div><figcaption>{text}</figcaption></figure>'
 
 
 def data_uri(figure: Figure, kind: str = "svg") -> str:

@@ -1,8 +1,8 @@
-"""What was learned, as rules a person can follow: the best set for all parameters, or one for each interval.
+"""Simple rules from what was learned: the best set for all parameters, or one set per interval of the parameter.
 
-The reward model gives every set a mean for every parameter. A rule is piecewise constant: at most so many intervals
-with one set each, cut where the mean reward over the grid is largest (dynamic programming over the grid). An interval
-more must be worth it, so that near ties do not chop the rule up.
+The reward model gives every set a mean for every parameter. A rule is piecewise constant: a limited number of intervals
+with one set each, chosen by dynamic programming to maximise the mean reward over a grid. Every further interval must
+raise the mean reward by a minimum, so that near ties do not split the rule.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from ..bandit import Learned
 
-WORTH = 0.03  # decades of mean reward that one more interval must bring
+WORTH = 0.03  # decades of mean reward that a further interval must add
 PIECES = 3
 GRID = 33
 
@@ -56,7 +56,7 @@ def grid(low: float, high: float, count: int = GRID) -> Float[np.ndarray, "count
 def intervals(
     means: Float[np.ndarray, "n arms"], low: float, high: float, pieces: int = PIECES, worth: float = WORTH
 ) -> tuple[Piece, ...]:
-    """The rule of at most so many pieces for means on `grid(low, high, n)`."""
+    """The best rule of at most `pieces` intervals for means on `grid(low, high, n)`."""
     n = len(means)
     total = np.concatenate([np.zeros((1, means.shape[1])), np.cumsum(means, axis=0)])
     best = np.full((n + 1, n + 1), -np.inf)  # of one set for the cells i..j-1

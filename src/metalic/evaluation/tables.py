@@ -1,4 +1,4 @@
-"""Tables of results: for people (text, Markdown, HTML) and for programs (csv)."""
+"""Tables of results for readers (text, Markdown, HTML) and for programs (csv)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns and rows of plain values; numbers are rounded for people and left as they are in csv."""
+    """Columns and rows of plain values. Numbers are rounded for readers and exact in csv."""
 
     title: str
     columns: tuple[str, ...]
@@ -69,7 +69,7 @@ class Table:
 
 
 def text(value: Any) -> str:
-    """A value for people: three figures, and '-' for what there is not."""
+    """A value as text: numbers with three significant figures, '-' for None and NaN."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -85,7 +85,7 @@ def method_names() -> dict[int, str]:
 
 
 def summary_table(summaries: Sequence[Summary], settings: Mapping[str, Any], narrow: bool = False) -> Table:
-    """An offline test: a row for each method. `narrow`: without spread, for a terminal of 80 columns."""
+    """The table of an offline test, a row per method; `narrow` leaves out the spread to fit 80 columns."""
     columns: tuple[str, ...] = ("method", "PDEs", "mean", "std", "median", "quartiles", "failures")
     columns += ("ratio", "wins", "p")
     rows: list[tuple[Any, ...]] = []

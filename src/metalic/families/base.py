@@ -21,9 +21,8 @@ import numpy as np
 from jaxtyping import Float
 
 from ..errors import FamilyError, ParameterError
-from ..geometry.decomposition import Box, Decomposition
-from ..geometry.sampling import Points
-from .boundary import BoundaryCondition, Periodic
+from ..geometry import Decomposition, Points, Region
+from .boundary import BoundaryCondition
 from .fields import Field, Fields, Point
 
 Reference = Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "..."]]
@@ -35,7 +34,7 @@ class Family:
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""  # the equation, for tables
     parameters: ClassVar[Mapping[str, tuple[float, float]]] = {}
-    domain: Box
+    domain: Region
     decomposition: Decomposition
     components: Sequence[str] = ("u",)
     coefficients: Mapping[str, Mapping[str, float]] = {}
@@ -73,11 +72,11 @@ class Family:
             cls.name = cls.__name__.lower()
 
     def __eq__(self, other: object) -> bool:
-        """Families are equal if one compiled program serves both: same class, same settings."""
-        return type(self) is type(other) and _frozen(vars(self)) == _frozen(vars(other))
+        """Families are equal if they have the same class and the same settings, geometry included."""
+        return type(self) is type(other) and frozen(vars(self)) == frozen(vars(other))
 
     def __hash__(self) -> int:
-        return hash((type(self), _frozen(vars(self))))
+        return hash((type(self), frozen(vars(self))))
 
     def __repr__(self) -> str:
         boxes = ", ".join(f"{name} in [{low:g}, {high:g}]" for name, (low, high) in self.parameters.items())
@@ -104,11 +103,12 @@ class Family:
         )
 
     def error_points(self) -> Float[np.ndarray, "n d"]:
-        """The fixed uniform grid on which errors are measured."""
+        """The fixed uniform grid on which errors are measured: those of its points that lie in the domain."""
         d = len(self.coordinates)
         counts = self.grid or [max(2, round(10_000 ** (1 / d)))] * d
         axes = [np.linspace(low, high, n) for (low, high), n in zip(self.domain.sides.values(), counts)]
-        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, d)
+        points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, d)
+        return points[self.domain.contains(points)]
 
     def check_parameters(self, given: Mapping[str, Any], extrapolate: bool = False) -> dict[str, float]:
         """The parameters as floats, in the family's order; every way to get them wrong has its own message."""
@@ -164,12 +164,10 @@ class Family:
         for condition in conditions:
             if not isinstance(condition, BoundaryCondition):
                 raise FamilyError(f"{label}: boundary lists {condition!r}: take Dirichlet, Neumann, Robin, Periodic")
-            if isinstance(condition, Periodic):
-                if condition.coordinate not in self.coordinates:
-                    raise FamilyError(f"{label}: Periodic('{condition.coordinate}') names no coordinate")
-                continue
-            for face in condition.faces:
-                self.decomposition.face(face)
+            try:
+                condition.names(self.decomposition)
+            except FamilyError as error:
+                raise FamilyError(f"{label}: {error}") from None
 
     def undivided(self) -> Family:
         """This family on one subdomain: what a single-domain PINN solves."""
@@ -183,12 +181,12 @@ class Family:
         return whole
 
 
-def _frozen(thing: Any) -> Any:
+def frozen(thing: Any) -> Any:
     """A hashable picture of settings."""
     if isinstance(thing, Mapping):
-        return tuple((key, _frozen(value)) for key, value in sorted(thing.items()))
+        return tuple((key, frozen(value)) for key, value in sorted(thing.items()))
     if isinstance(thing, list | tuple):
-        return tuple(_frozen(item) for item in thing)
+        return tuple(frozen(item) for item in thing)
     if isinstance(thing, np.ndarray):
         return (thing.shape, thing.tobytes())
     return thing

@@ -9,12 +9,19 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import numbers
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from jaxtyping import Float
+
 from ..errors import FamilyError
+from ..geometry import Decomposition, Patch
+from ..geometry.sampling import Row
 from .fields import Field, Fields, Point
 
 Value = float | Callable[..., Any]
@@ -47,8 +54,34 @@ def _normal_derivative(u: Field, normal: Mapping[str, Any]) -> Any:
     return sum((abs(n) if name == "t" else n) * u.d(name) for name, n in normal.items())
 
 
-class _OneFace:
-    """A condition on one face or several; `law` is its residual at one point."""
+Drawn = Sequence[tuple[Patch, Float[np.ndarray, "n d"]]]  # the patches of a subdomain with points on each
+
+
+class BoundaryCondition(ABC):
+    """A condition on faces of the domain: a law for one point, and the points where it holds."""
+
+    @property
+    @abstractmethod
+    def along(self) -> set[str]:
+        """The coordinates whose derivative along the normal the law may ask for."""
+
+    @abstractmethod
+    def names(self, geometry: Decomposition) -> set[str]:
+        """The canonical names of its faces; an error if the domain does not have them."""
+
+    @abstractmethod
+    def rows(self, drawn: Sequence[Drawn], geometry: Decomposition) -> list[Row]:
+        """The points where it holds, of those drawn on the faces of every subdomain."""
+
+    @abstractmethod
+    def law(
+        self, u: Field | Fields, p: Point, normal: Mapping[str, Any], parameters: dict[str, Any], across: Any = None
+    ) -> Any:
+        """Its residual at one point; `across` is the unknown at the point that it is paired with, if it is."""
+
+
+class _OneFace(BoundaryCondition):
+    """A condition on one face or several, whose points are on their own."""
 
     def __init__(self, *faces_and_value: Any, of: str | None = None):
         *faces, value = faces_and_value or (None,)
@@ -60,21 +93,39 @@ class _OneFace:
         self.value: Value = value
         self.of = of
 
-    def law(self, u: Field | Fields, p: Point, normal: Mapping[str, Any], parameters: dict[str, Any]) -> Any:
-        raise NotImplementedError
+    @property
+    def along(self) -> set[str]:
+        return {face.partition("=")[0].strip() for face in self.faces}
+
+    def names(self, geometry: Decomposition) -> set[str]:
+        return {geometry.domain.face(face) for face in self.faces}
+
+    def rows(self, drawn: Sequence[Drawn], geometry: Decomposition) -> list[Row]:
+        wanted, found = self.names(geometry), []
+        for k, parts in enumerate(drawn):
+            mine = [(patch, points) for patch, points in parts if patch.name in wanted]
+            if mine:
+                here = np.concatenate([points for _, points in mine])
+                normals = np.concatenate([patch.normals(len(points)) for patch, points in mine])
+                found.append(Row(k, here, normals, _total(parts)))
+        return found
 
 
 class Dirichlet(_OneFace):
     """u = value."""
 
-    def law(self, u: Field | Fields, p: Point, normal: Mapping[str, Any], parameters: dict[str, Any]) -> Any:
+    def law(
+        self, u: Field | Fields, p: Point, normal: Mapping[str, Any], parameters: dict[str, Any], across: Any = None
+    ) -> Any:
         return _component(u, self.of).value - _evaluate(self.value, p, parameters)
 
 
 class Neumann(_OneFace):
     """du/dn = value (du/dt on a face of time)."""
 
-    def law(self, u: Field | Fields, p: Point, normal: Mapping[str, Any], parameters: dict[str, Any]) -> Any:
+    def law(
+        self, u: Field | Fields, p: Point, normal: Mapping[str, Any], parameters: dict[str, Any], across: Any = None
+    ) -> Any:
         return _normal_derivative(_component(u, self.of), normal) - _evaluate(self.value, p, parameters)
 
 
@@ -85,21 +136,57 @@ class Robin(_OneFace):
         super().__init__(*faces_and_value, of=of)
         self.alpha, self.beta = alpha, beta
 
-    def law(self, u: Field | Fields, p: Point, normal: Mapping[str, Any], parameters: dict[str, Any]) -> Any:
+    def law(
+        self, u: Field | Fields, p: Point, normal: Mapping[str, Any], parameters: dict[str, Any], across: Any = None
+    ) -> Any:
         field = _component(u, self.of)
         combined = self.alpha * field.value + self.beta * _normal_derivative(field, normal)
         return combined - _evaluate(self.value, p, parameters)
 
 
 @dataclass(frozen=True)
-class Periodic:
+class Periodic(BoundaryCondition):
     """Ties the faces min and max of one coordinate: values and derivatives along it below `order` agree."""
 
     coordinate: str
     order: int = 2
 
-    def law(self, u: Field | Fields, other: Field | Fields) -> Any:
-        parts, others = ([f] if isinstance(f, Field) else list(f) for f in (u, other))
+    @property
+    def along(self) -> set[str]:
+        return set()
+
+    def names(self, geometry: Decomposition) -> set[str]:
+        if self.coordinate not in geometry.domain.sides:
+            raise FamilyError(f"Periodic('{self.coordinate}') names no coordinate")
+        return {f"{self.coordinate}={end}" for end in ("min", "max")}
+
+    def rows(self, drawn: Sequence[Drawn], geometry: Decomposition) -> list[Row]:
+        """Points of either face, with their images on the opposite one, joined by the pair of their subdomains."""
+        axis, ends = geometry.domain.names.index(self.coordinate), geometry.domain.sides[self.coordinate]
+        pairs: dict[tuple[int, int], list[np.ndarray]] = {}
+        for (k, parts), side in itertools.product(enumerate(drawn), (0, 1)):
+            name = f"{self.coordinate}={('min', 'max')[side]}"
+            for points in [points for patch, points in parts if patch.name == name]:
+                owner = self._owners(_moved(points, axis, ends[1 - side]), geometry)
+                for other in np.unique(owner).tolist():
+                    pair = (other, k) if side else (k, other)
+                    pairs.setdefault(pair, []).append(_moved(points[owner == other], axis, ends[0]))
+        found = []
+        for (a, b), those in sorted(pairs.items()):
+            here = np.concatenate(those)
+            found.append(Row(a, here, np.zeros_like(here), _total(drawn[a]), b, _moved(here, axis, ends[1])))
+        return found
+
+    def _owners(self, images: Float[np.ndarray, "n d"], geometry: Decomposition) -> np.ndarray:
+        inside = geometry.membership(images)
+        if not inside.any(axis=0).all():
+            raise FamilyError(f"Periodic('{self.coordinate}'): the two faces of {geometry.domain!r} do not match")
+        return np.argmax(inside, axis=0)
+
+    def law(
+        self, u: Field | Fields, p: Point, normal: Mapping[str, Any], parameters: dict[str, Any], across: Any = None
+    ) -> Any:
+        parts, others = ([f] if isinstance(f, Field) else list(f) for f in (u, across))
         return tuple(
             a.d(*[self.coordinate] * k) - b.d(*[self.coordinate] * k)
             for a, b in zip(parts, others)
@@ -107,4 +194,12 @@ class Periodic:
         )
 
 
-BoundaryCondition = _OneFace | Periodic
+def _total(drawn: Drawn) -> int:
+    return sum(len(points) for _, points in drawn)
+
+
+def _moved(points: Float[np.ndarray, "n d"], axis: int, value: float) -> Float[np.ndarray, "n d"]:
+    """The points with another value of one coordinate."""
+    moved = points.copy()
+    moved[:, axis] = value
+    return moved

@@ -12,8 +12,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..geometry.decomposition import Box, Decomposition
-from ..geometry.sampling import Points
+from ..geometry import Box, Decomposition, Points
 from . import references
 from .base import Family, Reference
 from .boundary import BoundaryCondition, Dirichlet

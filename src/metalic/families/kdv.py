@@ -13,7 +13,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..geometry.decomposition import Box, split
+from ..geometry import Box, split
 from . import references
 from .base import Family, Reference
 from .boundary import BoundaryCondition, Dirichlet, Periodic

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax.scipy.special import erf
 
 from ..errors import FamilyError
-from ..geometry.decomposition import Box, split
+from ..geometry import Box, split
 from . import references
 from .base import Family, Reference
 from .boundary import BoundaryCondition, Dirichlet

@@ -13,7 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..geometry.decomposition import Box, split
+from ..geometry import Box, split
 from .base import Family, Reference
 from .boundary import BoundaryCondition, Dirichlet
 

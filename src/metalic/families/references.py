@@ -9,7 +9,7 @@ burgers: Cole-Hopf, u = -<sin(pi y)> under the density exp(-[(x - y)^2 / (4 t) +
 kdv: Fourier modes in x and ETDRK4 in t (Kassam and Trefethen 2005), which treats u_xxx exactly;
     a spline of degree seven through the stored time levels gives every t.
 
-A solution is a `Reference`: `poisson(s)(points)` takes points of shape (n, 2) and returns the n values there.
+A solution is a `BoxReference`: `poisson(s)(points)` takes points of shape (n, 2) and returns the n values there.
 """
 
 import math
@@ -36,7 +36,7 @@ _CHUNK = 2048  # points evaluated at once; bounds the memory of one call to some
 _SLACK = 1e-6  # relative; a bound that went through float32 is still inside
 
 
-class Reference(ABC):
+class BoxReference(ABC):
     """A solution u on a box of two coordinates, callable at points of shape (n, 2)."""
 
     domain: ClassVar[Ranges]
@@ -77,7 +77,7 @@ _POISSON_MODES = 192  # even modes, so polynomials up to degree 384; s = 50 need
 
 @final
 @dataclass(frozen=True, eq=False)
-class _Poisson(Reference):
+class _Poisson(BoxReference):
     coefficients: Float[np.ndarray, "m m"]
 
     domain: ClassVar[Ranges] = ((0.0, 1.0), (0.0, 1.0))
@@ -89,7 +89,7 @@ class _Poisson(Reference):
 
 @final
 @dataclass(frozen=True, eq=False)
-class _Lifted(Reference):
+class _Lifted(BoxReference):
     """v + f with v = 0 on the boundary."""
 
     homogeneous: _Poisson
@@ -103,7 +103,7 @@ class _Lifted(Reference):
 
 
 @lru_cache(_CACHED)
-def poisson(s: float) -> Reference:
+def poisson(s: float) -> BoxReference:
     """u_xx + u_yy = g(x) g(y) on the unit square, u = 0 on its boundary; s = 0 is the unit source."""
     s = _parameter("s", s, 0.0, 50.0)
     (moments,) = _moments(_source_factor(_poisson_nodes(), s))
@@ -111,7 +111,7 @@ def poisson(s: float) -> Reference:
 
 
 @lru_cache(_CACHED)
-def poisson_source_on_boundary(s: float) -> Reference:
+def poisson_source_on_boundary(s: float) -> BoxReference:
     """The same equation with u = g(x) g(y) on the boundary."""
     s = _parameter("s", s, 0.0, 50.0)
     nodes = _poisson_nodes()
@@ -179,7 +179,7 @@ _BURGERS_CUT = 40.0  # the density is cut where it fell by exp(-40), below round
 
 @final
 @dataclass(frozen=True, eq=False)
-class _Burgers(Reference):
+class _Burgers(BoxReference):
     nu: float
 
     domain: ClassVar[Ranges] = ((-1.0, 1.0), (0.0, 1.0))
@@ -201,7 +201,7 @@ def cole_hopf(x: Any, t: Any, nu: Any, xp: ModuleType = np) -> Any:
 
 
 @lru_cache(_CACHED)
-def burgers(nu: float) -> Reference:
+def burgers(nu: float) -> BoxReference:
     """u_t + u u_x = nu u_xx for x in [-1, 1] and t in [0, 1], from -sin(pi x), u = 0 at both ends."""
     return _Burgers(_parameter("nu", nu, 0.001, 0.05))
 
@@ -221,7 +221,7 @@ Modes = Complex[np.ndarray, "k"]
 
 @final
 @dataclass(frozen=True, eq=False)
-class _KdV(Reference):
+class _KdV(BoxReference):
     spectrum: BSpline  # of t, with the coefficients of exp(2 pi i k x / period) for k >= 0 as values
 
     domain: ClassVar[Ranges] = ((0.0, _KDV_PERIOD), (0.0, _KDV_END))
@@ -243,12 +243,12 @@ def kdv_initial(x: Any, xp: ModuleType = np) -> Any:
 
 
 @lru_cache(_CACHED)
-def kdv(nu: float) -> Reference:
+def kdv(nu: float) -> BoxReference:
     """u_t + nu u u_x + u_xxx = 0, periodic in x on [0, 20], for t in [0, 20], from `kdv_initial`."""
     return evolve_kdv(_parameter("nu", nu, 1.0, 10.0), kdv_initial)
 
 
-def evolve_kdv(nu: float, initial: Callable[[Column], Column]) -> Reference:
+def evolve_kdv(nu: float, initial: Callable[[Column], Column]) -> BoxReference:
     """The same equation from other smooth periodic data, whose modes must vanish beyond a third of the grid."""
     resolved = _KDV_GRID // 3 + 1  # the two-thirds rule: no product of these modes aliases into them
     start = np.fft.rfft(initial(_KDV_PERIOD * np.arange(_KDV_GRID) / _KDV_GRID), norm="forward")

@@ -1,4 +1,4 @@
-"""Points drawn from subdomains and patches, by the samplers of `scipy.stats.qmc`.
+"""How many points a region gets, and points in the unit cube by the samplers of `scipy.stats.qmc`.
 
 How many points a patch or a box gets depends on its measure alone, never on chance, so that the shapes of all arrays
 are the same for every draw of a family and one compiled program serves them all.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -17,7 +17,6 @@ from scipy.stats import qmc
 
 from ..errors import GeometryError
 from ..validation import integer
-from .decomposition import Box, Patch
 
 Sampling = Literal["random", "grid", "latin", "sobol", "poisson"]
 SAMPLINGS: tuple[str, ...] = get_args(Sampling)
@@ -39,6 +38,18 @@ class Points:
                     f"the number of {name} points is an integer of at least 1, not {getattr(self, name)!r}"
                 )
             object.__setattr__(self, name, value)
+
+
+class Row(NamedTuple):
+    """Points of subdomain `a`, or of the pair (a, b) that sees each point twice: a at `here`, b at `there`."""
+
+    a: int
+    here: Float[np.ndarray, "n d"]
+    normals: Float[np.ndarray, "n d"]
+    total: int
+    """How many points the mean runs over to which these belong."""
+    b: int | None = None
+    there: Float[np.ndarray, "n d"] | None = None
 
 
 def allocate(total: int, measures: Sequence[float]) -> list[int]:
@@ -91,27 +102,3 @@ def _poisson_disc(n: int, d: int, rng: np.random.Generator) -> Float[np.ndarray,
             return sample[np.sort(rng.permutation(len(sample))[:n])]
         radius *= 0.97 * (len(sample) / n) ** (1 / d)
     return rng.random((n, d))  # n so small that the disc sampler cannot fit it
-
-
-def sample_boxes(n: int, boxes: Sequence[Box], sampling: str, rng: np.random.Generator) -> Float[np.ndarray, "n d"]:
-    """n points in a union of boxes."""
-    counts = allocate(n, [box.volume for box in boxes])
-    parts = [
-        box.low + (box.high - box.low) * unit_points(count, len(box.names), sampling, rng)
-        for box, count in zip(boxes, counts)
-    ]
-    return np.concatenate(parts)
-
-
-def sample_patch(n: int, patch: Patch, sampling: str, rng: np.random.Generator) -> Float[np.ndarray, "n d"]:
-    """n points on one patch (one point if the patch is a point)."""
-    low, high = np.array(patch.low), np.array(patch.high)
-    unit = unit_points(n, len(low) - 1, sampling, rng)
-    return low + (high - low) * np.insert(unit, patch.axis, 0.0, axis=1)
-
-
-def normal(patch: Patch) -> Float[np.ndarray, "d"]:
-    """The unit normal of a patch."""
-    vector = np.zeros(len(patch.low))
-    vector[patch.axis] = patch.sign
-    return vector

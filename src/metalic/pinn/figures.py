@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.collections import LineCollection
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from ..errors import ParameterError
 
@@ -30,14 +30,20 @@ def _slice(solution: Solution, count: int) -> tuple[np.ndarray, np.ndarray, np.n
     return x, y, points
 
 
-def _reference_at(solution: Solution, points: np.ndarray) -> np.ndarray | None:
-    if solution.error is None or solution.family.reference is None:
-        return None
+def _at(solution: Solution, points: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """The values (n, m) at points, and the absolute error where there is a reference; NaN outside the domain."""
+    family, inside = solution.family, solution.family.domain.contains(points)
+    values = np.full((len(points), len(family.components)), np.nan)
+    values[inside] = solution(points[inside]).reshape(-1, values.shape[1])
+    if solution.error is None or family.reference is None:
+        return values, None
+    error = np.full_like(values, np.nan)
     try:
-        reference = solution.family.reference(**solution.parameters)(points)
+        reference = np.asarray(family.reference(**solution.parameters)(points[inside]))
     except ParameterError:  # beyond the box there may be none
-        return None
-    return np.asarray(reference).reshape(len(points), len(solution.family.components))
+        return values, None
+    error[inside] = np.abs(values[inside] - reference.reshape(-1, values.shape[1]))
+    return values, error
 
 
 def _title(solution: Solution) -> str:
@@ -52,15 +58,13 @@ def solution_figure(solution: Solution, count: int = 161) -> Figure:
     if len(solution.family.coordinates) == 1:
         return _line_figure(solution)
     x, y, points = _slice(solution, count)
-    values = solution(points).reshape(count, count, -1)[..., 0]
-    reference = _reference_at(solution, points)
-    panels = 2 if reference is None else 3
+    values, error = _at(solution, points)
+    panels = 2 if error is None else 3
     figure = Figure(figsize=(4.6 * panels, 4.2), layout="constrained")
     axes = figure.subplots(1, panels)
-    _map(figure, axes[0], x, y, values, f"{solution.family.components[0]}", "viridis")
-    if reference is not None:
-        error = np.abs(values - reference.reshape(count, count, -1)[..., 0])
-        _map(figure, axes[1], x, y, error, "absolute error", "magma")
+    _map(figure, axes[0], x, y, values[:, 0], f"{solution.family.components[0]}", "viridis")
+    if error is not None:
+        _map(figure, axes[1], x, y, error[:, 0], "absolute error", "magma")
     _draw_points(axes[-1], solution)
     for axis in axes:
         _frame(axis, solution)
@@ -69,12 +73,11 @@ def solution_figure(solution: Solution, count: int = 161) -> Figure:
 
 
 def error_on_plane(solution: Solution, count: int = 161) -> tuple[np.ndarray, np.ndarray]:
-    """Points of the plane that is drawn, (count^2, 2), and the absolute error there; the solution without reference."""
+    """Points of the plane that is drawn, (n, 2), and the absolute error there; the solution without reference."""
     _, _, points = _slice(solution, count)
-    reference = _reference_at(solution, points)
-    values = solution(points).reshape(len(points), -1)
-    error = values if reference is None else np.abs(values - reference)
-    return points[:, [0, -1]], error[:, 0]
+    points = points[solution.family.domain.contains(points)]
+    values, error = _at(solution, points)
+    return points[:, [0, -1]], (values if error is None else error)[:, 0]
 
 
 def comparison_figure(
@@ -91,14 +94,13 @@ def comparison_figure(
     maps = []
     for solution in solutions.values():
         x, y, points = _slice(solution, count)
-        reference = _reference_at(solution, points)
-        values = solution(points).reshape(count, count, -1)[..., 0]
-        maps.append(values if reference is None else np.abs(values - reference.reshape(count, count, -1)[..., 0]))
-    largest = max(float(np.max(one)) for one in maps)
-    scale = LogNorm(max(min(float(np.median(one)) for one in maps) / 10, 1e-16), largest)
-    for axis, (label, solution), values in zip(axes, solutions.items(), maps):
-        error = "" if solution.error is None else f"\nrelative error {solution.error:.2e}"
-        _map(figure, axis, x, y, values, f"{label}{error}", "magma", scale, bar=axis is axes[-1])
+        values, error = _at(solution, points)
+        maps.append((values if error is None else error)[:, 0])
+    largest = max(float(np.nanmax(one)) for one in maps)
+    scale = LogNorm(max(min(float(np.nanmedian(one)) for one in maps) / 10, 1e-16), largest)
+    for axis, (label, solution), shown in zip(axes, solutions.items(), maps):
+        reached = "" if solution.error is None else f"\nrelative error {solution.error:.2e}"
+        _map(figure, axis, x, y, shown, f"{label}{reached}", "magma", scale, bar=axis is axes[-1])
         _frame(axis, solution)
     return figure
 
@@ -116,6 +118,7 @@ def _map(
 ) -> None:
     if scale is not None:
         values = np.maximum(values, scale.vmin or 0.0)
+    values = np.ma.masked_invalid(values.reshape(len(x), len(y)))
     image = axis.pcolormesh(x, y, values.T, cmap=colours, shading="gouraud", norm=scale, rasterized=True)
     if bar:
         figure.colorbar(image, ax=axis, label="" if scale is None else "absolute error")
@@ -129,12 +132,8 @@ def _frame(axis: Any, solution: Solution) -> None:
     axis.set_ylabel(domain.names[-1])
     axis.set_xlim(domain.low[0], domain.high[0])
     axis.set_ylim(domain.low[-1], domain.high[-1])
-    for boxes in solution.family.decomposition.subdomains.values():
-        for box in boxes:
-            corner, size = (box.low[0], box.low[-1]), (box.high - box.low)
-            axis.add_patch(
-                Rectangle(corner, size[0], size[-1], fill=False, edgecolor="0.6", linewidth=0.8, clip_on=False)
-            )
+    for region in solution.family.decomposition.subdomains.values():
+        axis.add_collection(LineCollection(list(region.outline()), colors="0.6", linewidths=0.8, clip_on=False))
 
 
 def _draw_points(axis: Any, solution: Solution) -> None:
@@ -148,16 +147,15 @@ def _draw_points(axis: Any, solution: Solution) -> None:
 def _line_figure(solution: Solution) -> Figure:
     name = solution.family.coordinates[0]
     x = np.linspace(*solution.family.domain.sides[name], 400)
-    reference = _reference_at(solution, x[:, None])
+    values, error = _at(solution, x[:, None])
     figure = Figure(figsize=(9, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    values = solution(x[:, None]).reshape(len(x), -1)
     left.plot(x, values)
     left.set_title("solution")
     for axis in (left, right):
         axis.set_xlabel(name)
-    if reference is not None:
-        right.semilogy(x, np.abs(values - reference) + 1e-18)
+    if error is not None:
+        right.semilogy(x, error + 1e-18)
         right.set_title("absolute error")
     figure.suptitle(_title(solution))
     return figure

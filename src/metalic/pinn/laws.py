@@ -18,8 +18,8 @@ from jaxtyping import Array, Float
 
 from ..conditions import Catalogue, Condition, Side, touched
 from ..errors import FamilyError, MetalicError
-from ..families.base import Family
-from ..families.boundary import Periodic
+from ..families.base import Family, frozen
+from ..families.boundary import BoundaryCondition
 from ..families.fields import Channel, Field, rows
 from .network import Network
 
@@ -78,19 +78,60 @@ class View:
     swapped: bool = False
 
 
+GEOMETRY = ("domain", "decomposition")
+
+
+def _watched(family: Family, read: set[str]) -> Family:
+    """A copy of a family that notes which parts of its geometry its laws read."""
+
+    def noted(name: str) -> property:
+        def get(_: Family) -> Any:
+            read.add(name)
+            return getattr(family, name)
+
+        return property(get)
+
+    kind = type(family)
+    members: dict[str, Any] = {name: noted(name) for name in GEOMETRY}
+    fixed = {"name": family.name, "coordinates": family.coordinates, "__module__": kind.__module__}
+    copy: Family = object.__new__(type(kind.__name__, (kind,), members | fixed))
+    copy.__dict__.update({name: value for name, value in vars(family).items() if name not in GEOMETRY})
+    return copy
+
+
 class System:
-    """A family with its networks and laws. Equal systems share their compiled programs."""
+    """A family with its networks and laws. Equal systems share their compiled programs.
+
+    Points are traced, so that a program depends on the geometry through the shapes of its arrays alone, and two systems
+    that differ in where their domains are cut are equal. Only if a law itself reads the geometry of its family, as in
+    `p.x / self.domain.high[0]`, what it reads is part of the program.
+    """
 
     def __init__(self, family: Family, network: Network):
         self.family, self.network = family, network
         self.catalogue = Catalogue(family)
-        self.boundary_conditions = tuple(family.boundary())
+        self._read: set[str] = set()
+        self._laws_of = _watched(family, self._read)
+        self.boundary_conditions = tuple(self._laws_of.boundary())
+
+    @cached_property
+    def _key(self) -> tuple[Any, ...]:
+        """All that the laws depend on. They are evaluated first, so that it is known what they read."""
+        family = self.family
+        _ = self.residual, self.boundary, self.conditions if family.decomposition.interfaces else ()
+        settings = {name: value for name, value in vars(family).items() if name not in GEOMETRY}
+        geometry = {name: getattr(family, name) for name in self._read}
+        return type(family), frozen(settings), frozen(geometry), self.catalogue.names, self.network
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, System) and (self.family, self.network) == (other.family, other.network)
+        return self is other or (isinstance(other, System) and self._key == other._key)
 
     def __hash__(self) -> int:
-        return hash((self.family, self.network))
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self._key)
 
     @property
     def _example(self) -> Place:
@@ -101,7 +142,7 @@ class System:
 
     @cached_property
     def residual(self) -> Law:
-        family = self.family
+        family = self._laws_of
 
         def evaluate(look: Lookup, _: Lookup, at: Place, __: Place) -> Any:
             result = family.residual(family.unknown(look), family.point(at.x, at.coefficients), **at.parameters)
@@ -121,20 +162,15 @@ class System:
             for i, condition in enumerate(self.boundary_conditions)
         )
 
-    def _boundary_law(self, condition: Any) -> Callable[[Lookup, Lookup, Place, Place], Any]:
-        family = self.family
+    def _boundary_law(self, condition: BoundaryCondition) -> Callable[[Lookup, Lookup, Place, Place], Any]:
+        family = self._laws_of
 
-        def periodic(look: Lookup, other: Lookup, at: Place, across: Place) -> Any:
-            return condition.law(family.unknown(look), family.unknown(other))
-
-        axes = {family.decomposition.face(face).split("=")[0] for face in getattr(condition, "faces", ())}
-
-        def one_face(look: Lookup, _: Lookup, at: Place, __: Place) -> Any:
-            normal = {name: n for name, n in zip(family.coordinates, at.normal) if name in axes}
+        def evaluate(look: Lookup, other: Lookup, at: Place, _: Place) -> Any:
+            normal = {name: n for name, n in zip(family.coordinates, at.normal) if name in condition.along}
             p = family.point(at.x, at.coefficients)
-            return condition.law(family.unknown(look), p, normal, dict(at.parameters))
+            return condition.law(family.unknown(look), p, normal, dict(at.parameters), family.unknown(other))
 
-        return periodic if isinstance(condition, Periodic) else one_face
+        return evaluate
 
     @cached_property
     def conditions(self) -> tuple[Law, ...]:
@@ -159,8 +195,8 @@ class System:
 
     def _condition_law(self, condition: Condition) -> Callable[[Lookup, Lookup, Place, Place], Any]:
         def evaluate(look_a: Lookup, look_b: Lookup, at: Place, across: Place) -> Any:
-            a = Side(self.family, look_a, at.x, at.coefficients, at.parameters)
-            b = Side(self.family, look_b, across.x, across.coefficients, across.parameters)
+            a = Side(self._laws_of, look_a, at.x, at.coefficients, at.parameters)
+            b = Side(self._laws_of, look_b, across.x, across.coefficients, across.parameters)
             return condition.law(a, b, at.normal)
 
         return evaluate

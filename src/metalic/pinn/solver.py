@@ -118,7 +118,7 @@ class _Setup:
 
     def problem(self) -> Problem:
         family = self.system.family
-        collocation, boundary, interface = self.sampler.draw(self.seed)
+        blocks = self.sampler.draw(self.seed).blocks(self.options.precision)
         centre, slope = scale(family, self.options.scaling)
         arrays: dict[str, Any] = {
             "centre": centre,
@@ -129,7 +129,7 @@ class _Setup:
             "lambda_boundary": np.asarray(self.options.lambda_boundary),
             "lambda_interface": np.array([*self.options.lambda_interface.values()]),
         }
-        return self.on_device(Problem(collocation, boundary, interface, **arrays, system=self.system))
+        return Problem(*blocks, **self.on_device(arrays), system=self.system)
 
     def on_device(self, tree: Any) -> Any:
         """Arrays in the precision of the run."""
@@ -307,7 +307,7 @@ class _PhaseTrainer:
         setup = self.setup
         self.draws += 1
         stream = 1000 * (self.number + 1) + self.draws
-        collocation, boundary, interface = setup.on_device(setup.sampler.draw(setup.seed, stream))
+        collocation, boundary, interface = setup.sampler.draw(setup.seed, stream).blocks(setup.options.precision)
         if self.phase.adaptive:
             collocation = setup.on_device(self._adapted(problem, theta, collocation, stream))
         return eqx.tree_at(
@@ -323,7 +323,7 @@ class _PhaseTrainer:
         wider = Points(setup.sampler.points.collocation * CANDIDATES, 1, 1)
         rng = np.random.default_rng(np.random.SeedSequence([setup.seed, 2, stream]))
         sampler = Sampler(setup.system.family, wider, "random")
-        candidates = setup.on_device(sampler.collocation(rng))
+        candidates = sampler.collocation(rng).block(setup.options.precision)
         strength = np.asarray(_residual_size(problem, candidates, theta))
         x, options = np.array(spread.x), np.asarray(candidates.x)
         half = x.shape[-1] // 2

@@ -1,4 +1,4 @@
-"""The paper's tables and figures again, one command each.
+"""Reproduce the paper's tables and figures, one command each.
 
     online        accumulated error against plays: Single and Seq, UCB and TS, against random sets
     offline       Table 1: unseen PDEs, every method
@@ -8,10 +8,10 @@
     combinations  the preliminary study: eight sets at unit weights
     regret        cumulative regret and the theorem's bound
 
-Every item leaves a figure (PDF and PNG), its numbers (csv) and a table beside the paper's (Markdown). Ledgers that
-exist are read; what is missing is run and kept in the output directory, so that the same command goes on where it was
-stopped, or, if asked for, left out: a campaign can be looked at before it has ended. `small` runs everything in
-seconds, with tiny networks: it shows that the machinery works, and nothing else.
+Every item writes a figure (PDF and PNG), its numbers (csv) and a table beside the paper's (Markdown). Ledgers that
+exist are read. What is missing is run and kept in the output directory, so that the same command continues where it was
+stopped. With `run=False` it is left out, so that a campaign can be inspected before it has ended. Scale `small` runs
+everything in seconds, with tiny networks; it only shows that the machinery works.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import StudyError
-from .campaign import SCALES, Made, Workshop
+from .campaign import SCALES, Campaign, Made
 from .offline import analysis, offline, pointwise
 from .online import online
 from .preliminary import combinations, sampling
 from .regret import regret
 
-ITEMS: dict[str, Callable[[Workshop], Made]] = {
+ITEMS: dict[str, Callable[[Campaign], Made]] = {
     "online": online,
     "offline": offline,
     "pointwise": pointwise,
@@ -52,12 +52,35 @@ def reproduce(
     protocol: str | None = None,
     progress: Callable[[str], Any] | None = None,
 ) -> Made:
-    """Make one item in the directory `out`. `ledgers`: a directory of ledgers and offline tests to read; `families`:
-    only these; `schedule`: another than the scale's; `run=False`: only from what there is; `protocol`: the settings of
-    published experiments ('authors'); `progress(text)` gives a `progress` for each run."""
+    """Make one item and write it to a directory.
+
+    Args:
+        item: A key of `ITEMS`.
+        out: The directory; created if it does not exist.
+        scale: 'full' as in the paper, or 'small'.
+        ledgers: A directory of ledgers and offline tests to read.
+        families: The families; all of the scale by default.
+        schedule: A schedule other than the scale's.
+        workers: As in `Study.play`.
+        run: Whether to run what is missing.
+        protocol: The settings of published experiments ('authors').
+        progress: `progress(text)` is a context manager that gives the progress callback of one run.
+
+    Returns:
+        The table and the files written.
+
+    Raises:
+        StudyError: An argument is not allowed, or there is nothing to make the item from.
+
+    Example:
+        >>> import tempfile
+        >>> made = reproduce("regret", tempfile.mkdtemp(), scale="small")
+        >>> made.table.columns
+        ('policy', 'regret after 60 plays', 'per play', 'growth exponent')
+    """
     if item not in ITEMS:
         raise StudyError(f"nothing to reproduce is called '{item}': choose one of {', '.join(ITEMS)}")
     if scale not in SCALES:
         raise StudyError(f"no scale '{scale}': allowed are {', '.join(SCALES)}")
-    shop = Workshop(Path(out), SCALES[scale], ledgers, families, schedule, workers, run, progress, protocol)
-    return ITEMS[item](shop)
+    campaign = Campaign(Path(out), SCALES[scale], ledgers, families, schedule, workers, run, progress, protocol)
+    return ITEMS[item](campaign)

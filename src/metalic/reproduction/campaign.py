@@ -1,4 +1,4 @@
-"""Where results are made: which ledgers there are, what must still be run, and where outputs go."""
+"""A campaign: which ledgers exist, what must still be run, and where outputs go."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from matplotlib.figure import Figure
 
@@ -33,7 +33,7 @@ DPI = 150
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is run: plays a study, PDEs a test, runs a cell of the preliminary study."""
+    """How much is run: plays per study, PDEs per test, runs per cell of the preliminary study."""
 
     name: str
     plays: int
@@ -44,7 +44,7 @@ class Scale:
     preliminary: Schedule
     families: tuple[str, ...]
     solver: Mapping[str, Any]
-    map: int  # points an axis of a map of errors
+    map: int  # points per axis of a map of errors
     regret: Mapping[str, Any]
 
 
@@ -87,14 +87,17 @@ SCALES = {
 
 @dataclass
 class Made:
-    """What came of it: the table for people, and all files written."""
+    """What `reproduce` returns: the table, and all files written."""
 
     table: Table
     files: list[Path] = field(default_factory=list)
 
 
-class Workshop:
-    """One call of `reproduce`."""
+T = TypeVar("T")
+
+
+class Campaign:
+    """One call of `reproduce`: finds ledgers, runs what is missing, writes outputs. Every ledger is read once."""
 
     def __init__(
         self,
@@ -119,6 +122,7 @@ class Workshop:
             raise StudyError(f"no family '{unknown[0]}': the paper's are {', '.join(FAMILIES)}")
         if ledgers is not None and not Path(ledgers).is_dir():
             raise StudyError(f"there is no directory '{ledgers}' of ledgers")
+        self._known: dict[tuple[Any, ...], Any] = {}
         self._places = [self.out] if ledgers is None else [Path(ledgers), self.out]
         try:
             self.out.mkdir(parents=True, exist_ok=True)
@@ -127,15 +131,21 @@ class Workshop:
 
     # ---- ledgers
 
+    def _read(self, reader: Callable[[Path], T], path: Path) -> T:
+        """Return `reader(path)`; it is called again only if the file has changed."""
+        state = path.stat()
+        key = (reader, path, state.st_mtime_ns, state.st_size)
+        if key not in self._known:
+            self._known[key] = reader(path)
+        return self._known[key]
+
     def _files(self) -> Iterator[tuple[Path, dict[str, Any]]]:
-        """All ledgers with their settings; those that cannot be read, here or elsewhere, are not ours."""
+        """All ledgers with their settings."""
         found = {path.resolve(): path for place in self._places for path in sorted(place.rglob("*.db"))}
         for path in found.values():
-            try:
-                with Ledger(path) as ledger:
-                    yield path, ledger.settings()
-            except LedgerError:
-                continue
+            settings = self._read(_settings, path)
+            if settings is not None:
+                yield path, settings
 
     def _found(self, kind: str | None, family: str, name: str | None = None, schedule: str | None = None) -> list[Path]:
         wanted = schedule or self.schedule.name
@@ -153,12 +163,12 @@ class Workshop:
         return bool(self._found(None, family, name))
 
     def studies(self, family: str, name: str) -> list[Path]:
-        """Ledgers of a family and a bandit ('Seq-UCB'), a seed each; one is played, or gone on with, if there is none
-        outside the output directory and something may be run."""
+        """Return the ledgers of a family and a bandit ('Seq-UCB'), one per seed. If none lies outside the output
+        directory and something may be run, one is played or continued."""
         found = self._found(None, family, name)
         if not self.run or any(not path.is_relative_to(self.out) for path in found):
             return found
-        if found and _count_finished(found[0]) >= self.scale.plays:
+        if found and self._read(_count_finished, found[0]) >= self.scale.plays:
             return found
         path = found[0] if found else self.out / "ledgers" / f"{family}-{name.lower()}-0.db"
         path.parent.mkdir(exist_ok=True)
@@ -182,11 +192,11 @@ class Workshop:
                 study.close()
 
     def test(self, family: str, name: str, methods: Sequence[str] = ()) -> OfflineTest | None:
-        """The offline test of a bandit with these methods beside the learned choice; run if it is not there. If
-        nothing may be run, a test with some of these methods, or None. Of several that of the longest study."""
+        """Return the offline test of a bandit with these methods beside the learned choice; run it if it is missing.
+        If nothing may be run, return a test with some of these methods, or None. Tests of longer studies go first."""
         wanted = set(methods) | {"learned"}
         paths = [path for path in self._found(KIND, family, name) if not (self.run and path.is_relative_to(self.out))]
-        tests = list(map(OfflineTest.read, paths))
+        tests = [self._read(OfflineTest.read, path) for path in paths]
         tests.sort(key=lambda test: (-test.settings[TRIALS]["plays"], -len(wanted & set(test.methods))))
         for test in tests:
             if not self.run or wanted <= set(test.methods):
@@ -196,20 +206,11 @@ class Workshop:
         path = self.out / "tests" / f"{family}-{name.lower()}.db"
         path.parent.mkdir(exist_ok=True)
         with self.longest(family, name) as study, self.progress(f"{family}, {name}: offline test") as show:
-            chosen = check_methods(tuple(methods), study)
-            schedule = self.schedule
-            return run_test(
-                study,
-                path,
-                pdes=self.scale.pdes,
-                methods=chosen,
-                schedule=schedule,
-                workers=self.workers,
-                progress=show,
-            )
+            options: dict[str, Any] = {"pdes": self.scale.pdes, "schedule": self.schedule, "workers": self.workers}
+            return run_test(study, path, methods=check_methods(tuple(methods), study), progress=show, **options)
 
     def nothing(self, what: str) -> StudyError:
-        """What to say when there is nothing to make an item of."""
+        """The error if there is nothing to make an item from."""
         places = " or ".join(f"'{place}'" for place in self._places)
         families = ", ".join(self.families)
         return StudyError(
@@ -219,7 +220,7 @@ class Workshop:
         )
 
     def trials(self, kind: str, family: str) -> tuple[Path, bool]:
-        """The file of a preliminary study, and whether it is ours to go on with or another's to read."""
+        """Return the file of a preliminary study, and whether it is ours to continue (else it is only read)."""
         found = self._found(kind, family, schedule=self.scale.preliminary.name)
         for path in found:
             if not self.run or not path.is_relative_to(self.out):
@@ -249,8 +250,16 @@ class Workshop:
         schedule: str | None = None,
         overview: Table | None = None,
     ) -> Made:
-        """Figures as PDF and PNG, the numbers as csv, the table for people as Markdown. `schedule`: if not the one of
-        studies and tests; empty if nothing was trained. `overview`: a short table above the other."""
+        """Write figures as PDF and PNG, the numbers as csv, and the tables as Markdown.
+
+        Args:
+            name: The stem of all file names.
+            figures: Figures by the end of their stem.
+            data: All numbers.
+            table: The table for readers.
+            schedule: The schedule, if not that of the campaign; empty if nothing was trained.
+            overview: A short table above the other.
+        """
         files = [path for suffix, figure in figures.items() for path in self.draw(f"{name}{suffix}", figure)]
         files.append(data.to_csv(self.out / f"{name}.csv"))
         tables = [table] if overview is None else [overview, table]
@@ -267,25 +276,34 @@ class Workshop:
         ]
 
     def provenance(self, schedule: str) -> str:
-        """Said under every table."""
-        told = f"\nScale `{self.scale.name}`" + (f", schedule `{schedule}`." if schedule else ".")
+        """The last line of every page: scale, schedule, protocol."""
+        line = f"\nScale `{self.scale.name}`" + (f", schedule `{schedule}`." if schedule else ".")
         if self.protocol and schedule:
-            told = told.removesuffix(".") + f", protocol `{self.protocol}`."
+            line = line.removesuffix(".") + f", protocol `{self.protocol}`."
         if self.scale.name == "small" and schedule:
-            told += " Tiny networks trained for seconds: the numbers mean nothing."
+            line += " Tiny networks trained for seconds: the numbers mean nothing."
         if not self.run:
-            told += " Made from what there was; what is missing was not run."
-        return told + "\n"
+            line += " Made from what there was; what is missing was not run."
+        return line + "\n"
 
 
 def _as_the_paper(settings: Mapping[str, Any]) -> bool:
-    """Whether a study, or the one that a test is of, learns as the paper's do: from errors, after random sets and with
-    the paper's constants. Random sets learn from nothing."""
+    """Whether a study, or the study behind a test, learns as in the paper: from errors, after random sets, with the
+    paper's constants. Random policies do not learn and always count."""
     bandit, learned_from = settings["bandit"], settings.get(TRIALS, settings)["reward"]
     if bandit["policy"]["name"] == "random":
         return True
     policy = bandit_named(label(settings), 0).policy.to_dict()
     return learned_from == "error" and bandit["policy"] == policy and not bandit.get("first")
+
+
+def _settings(path: Path) -> dict[str, Any] | None:
+    """The settings of a ledger; None if it cannot be read."""
+    try:
+        with Ledger(path) as ledger:
+            return ledger.settings()
+    except LedgerError:
+        return None
 
 
 def _count_finished(path: Path) -> int:

@@ -17,7 +17,7 @@ from ..evaluation.tables import Table
 from ..pinn import Solution
 from ..pinn.figures import comparison_figure, error_on_plane
 from ..study import Ledger, PlayRow
-from .campaign import Made, Workshop
+from .campaign import Campaign, Made
 from .paper import OFFLINE, POINTWISE
 from .paper import PDES as PAPER_PDES
 
@@ -25,12 +25,12 @@ BANDITS = ("Single-TS", "Single-UCB", "Seq-TS", "Seq-UCB")
 BEST = "Seq-UCB"
 
 
-def offline(shop: Workshop) -> Made:
-    """Table 1. Random baselines are read from random studies where these exist: their PDEs are as unseen as any."""
+def offline(campaign: Campaign) -> Made:
+    """Make Table 1. Random baselines are read from random studies where these exist; their PDEs are unseen, too."""
     names = list(OFFLINE)
-    found = {(name, family): _measures(shop, family, name) for family in shop.families for name in names}
+    found = {(name, family): _measures(campaign, family, name) for family in campaign.families for name in names}
     if not any(map(len, found.values())):
-        raise shop.nothing("offline tests or random studies")
+        raise campaign.nothing("offline tests or random studies")
     rows: list[tuple[Any, ...]] = []
     data: list[tuple[Any, ...]] = []
     for (name, family), values in found.items():
@@ -48,10 +48,12 @@ def offline(shop: Workshop) -> Made:
         f"-{family}": methods_figure(
             {name: found[name, family].tolist() for name in reversed(names) if len(found[name, family])}
         )
-        for family in shop.families
+        for family in campaign.families
         if any(len(found[name, family]) for name in names)
     }
-    return shop.save("offline", figures, Table("", header, tuple(data)), table, overview=_table_1(shop.families, found))
+    return campaign.save(
+        "offline", figures, Table("", header, tuple(data)), table, overview=_table_1(campaign.families, found)
+    )
 
 
 def _table_1(families: Sequence[str], found: dict[tuple[str, str], np.ndarray]) -> Table:
@@ -62,20 +64,20 @@ def _table_1(families: Sequence[str], found: dict[tuple[str, str], np.ndarray]) 
         return " / ".join("-" if one is None or np.isnan(one) else f"{one:.1e}" for one in (mean, paper))
 
     rows = [(name, *(cell(name, family) for family in families)) for name in OFFLINE]
-    notes = ("Mean relative L2 error, ours / the paper's. Over how many PDEs is told below.",)
+    notes = ("Mean relative L2 error, ours / the paper's. The numbers of PDEs are in the table below.",)
     return Table("Table 1", ("method", *families), tuple(rows), notes)
 
 
-def _measures(shop: Workshop, family: str, name: str) -> np.ndarray:
+def _measures(campaign: Campaign, family: str, name: str) -> np.ndarray:
     """Errors of a method of Table 1 on a family."""
     if name in BANDITS:
-        return _of_test(shop.test(family, name), "learned")
+        return _of_test(campaign.test(family, name), "learned")
     method = name.lower()
-    if name.startswith("Random") and shop.has_study(family, name):
-        rows = [row for path in shop.studies(family, name) for row in _rows(path)]
+    if name.startswith("Random") and campaign.has_study(family, name):
+        rows = [row for path in campaign.studies(family, name) for row in _rows(path)]
         return np.array([measure(row) for row in rows if row.status != "running"])
-    wanted = [one for one in PAPER if not (one.startswith("random") and shop.has_study(family, METHODS[one].title))]
-    return _of_test(shop.test(family, BEST, wanted), method)
+    wanted = [one for one in PAPER if not (one.startswith("random") and campaign.has_study(family, METHODS[one].title))]
+    return _of_test(campaign.test(family, BEST, wanted), method)
 
 
 def _of_test(test: OfflineTest | None, method: str) -> np.ndarray:
@@ -87,12 +89,12 @@ def _rows(path: Path) -> list[PlayRow]:
         return [row for row in ledger.plays() if not row.borrowed]
 
 
-def analysis(shop: Workshop) -> Made:
+def analysis(campaign: Campaign) -> Made:
     """Sets, conditions and errors over the unseen PDEs; the learned sets, and random ones where they were tested."""
     figures: dict[str, Figure] = {}
     data, rows = [], []
-    for family in shop.families:
-        test = shop.test(family, BEST)
+    for family in campaign.families:
+        test = campaign.test(family, BEST)
         if test is None:
             continue
         groups = {BEST: list(test.rows["learned"].values())}
@@ -111,12 +113,12 @@ def analysis(shop: Workshop) -> Made:
                     data.append((family, name, row.parameters[parameter], phase, *values))
         rows += _chosen(family, groups[BEST], conditions)
     if not rows:
-        raise shop.nothing(f"offline tests of {BEST}")
+        raise campaign.nothing(f"offline tests of {BEST}")
     header = ("family", "method", "parameter", "phase", "index", "conditions", "error")
     title = f"Analysis: how often {BEST} chose each condition"
     columns = ("family", "phase", "PDEs", "conditions, by how often they were chosen")
     table = Table(title, columns, tuple(rows), ("The paper shows plots and prints no numbers.",))
-    return shop.save("analysis", figures, Table("", header, tuple(data)), table)
+    return campaign.save("analysis", figures, Table("", header, tuple(data)), table)
 
 
 def _chosen(family: str, rows: Sequence[PlayRow], conditions: Sequence[str]) -> list[tuple[Any, ...]]:
@@ -124,34 +126,36 @@ def _chosen(family: str, rows: Sequence[PlayRow], conditions: Sequence[str]) -> 
     for phase in range(max(len(row.phases) for row in rows)):
         share = chosen_share(rows, conditions, phase)
         order = np.argsort(-share, kind="stable")
-        told = ", ".join(f"{conditions[i]} {share[i]:.0%}" for i in order)
-        found.append((family, phase + 1, len(rows), told))
+        listing = ", ".join(f"{conditions[i]} {share[i]:.0%}" for i in order)
+        found.append((family, phase + 1, len(rows), listing))
     return found
 
 
-def pointwise(shop: Workshop) -> Made:
+def pointwise(campaign: Campaign) -> Made:
     """Maps of the absolute error; the solutions are kept as files."""
     figures: dict[str, Figure] = {}
     data, rows = [], []
-    for family in shop.families:
+    for family in campaign.families:
         parameters = POINTWISE.get(family)
         if parameters is None:
             continue
-        solutions = _solutions(shop, family, parameters)
+        solutions = _solutions(campaign, family, parameters)
         if not solutions:
             continue
-        figures[f"-{family}"] = comparison_figure(solutions, shop.scale.map)
+        figures[f"-{family}"] = comparison_figure(solutions, campaign.scale.map)
         where = ", ".join(f"{name} = {value:g}" for name, value in parameters.items())
         for name, solution in solutions.items():
-            points, error = error_on_plane(solution, shop.scale.map // 2 + 1)
+            points, error = error_on_plane(solution, campaign.scale.map // 2 + 1)
             data += [(family, name, *map(_short, (*point, value))) for point, value in zip(points, error)]
             sets = " then ".join(dict.fromkeys(",".join(one) or "none" for one in solution.conditions))
             rows.append((family, where, name, sets, solution.error, float(error.max()), float(error.mean())))
     if not rows:
-        raise shop.nothing("solutions")
+        raise campaign.nothing("solutions")
     columns = ("family", "PDE", "method", "sets", "relative L2 error", "largest error", "mean error")
     table = Table("Point-wise errors", columns, tuple(rows), ("The paper shows maps and prints no numbers.",))
-    return shop.save("pointwise", figures, Table("", ("family", "method", "x", "y or t", "error"), tuple(data)), table)
+    return campaign.save(
+        "pointwise", figures, Table("", ("family", "method", "x", "y or t", "error"), tuple(data)), table
+    )
 
 
 def _short(value: float) -> float:
@@ -159,32 +163,36 @@ def _short(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def _solutions(shop: Workshop, family: str, parameters: dict[str, float]) -> dict[str, Solution]:
+def _solutions(campaign: Campaign, family: str, parameters: dict[str, float]) -> dict[str, Solution]:
     found = {}
-    bandits = [name for name in ("Single-UCB", BEST) if (name == BEST and shop.run) or shop.has_study(family, name)]
+    bandits = [
+        name for name in ("Single-UCB", BEST) if (name == BEST and campaign.run) or campaign.has_study(family, name)
+    ]
     for bandit in bandits:
-        with shop.longest(family, bandit) as study:
-            plan = planner(study, shop.schedule)
+        with campaign.longest(family, bandit) as study:
+            plan = planner(study, campaign.schedule)
             methods = ["learned"] + (["random-single", "random-seq", "pinn-sub"] if bandit == BEST else [])
             for method in methods:
                 title = bandit if method == "learned" else METHODS[method].title
                 name = f"{family}-{title.lower()}"
-                if method == "learned":  # of so many plays: a study that goes on learns something else
+                if method == "learned":  # by the number of plays: a study that is continued learns something else
                     name += f"-{len(study.learned.history)}"
-                solution = _solution(shop, plan, name, method, parameters)
+                solution = _solution(campaign, plan, name, method, parameters)
                 if solution is not None:
                     found[title] = solution
     return found
 
 
-def _solution(shop: Workshop, plan: Planner, name: str, method: str, parameters: dict[str, float]) -> Solution | None:
-    path = shop.out / "solutions" / f"{name}.npz"
+def _solution(
+    campaign: Campaign, plan: Planner, name: str, method: str, parameters: dict[str, float]
+) -> Solution | None:
+    path = campaign.out / "solutions" / f"{name}.npz"
     path.parent.mkdir(exist_ok=True)
     task = plan.at(METHODS[method], parameters, seed=0, number=METHODS[method].number)
     try:
         return Solution.load(path, task.family)
     except FileError:
-        if not shop.run:
+        if not campaign.run:
             return None
         solution = task.solve()
         solution.save(path)

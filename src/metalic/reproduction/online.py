@@ -16,29 +16,29 @@ from jaxtyping import Float
 from ..evaluation.figures import accumulated, finished_plays, online_figure
 from ..evaluation.tables import Table
 from ..study import Ledger, PlayRow
-from .campaign import Made, Workshop
+from .campaign import Campaign, Made
 
 POLICIES = ("UCB", "TS", "Random")
 COLUMNS = ("family", "method", "seeds", "plays", "sum", "late median", "compared", "ratio")
 Runs = dict[int, list[PlayRow]]  # the finished plays of each seed; of several studies with one seed the longest
 
 
-def online(shop: Workshop) -> Made:
+def online(campaign: Campaign) -> Made:
     curves: dict[str, dict[str, list[Float[np.ndarray, "plays"]]]] = {}
     data, rows = [], []
     for kind in ("Single", "Seq"):
-        for family in shop.families:
+        for family in campaign.families:
             panel: dict[str, Runs] = {}
             for policy in POLICIES:
                 name = f"Random-{kind}" if policy == "Random" else f"{kind}-{policy}"
-                panel[name] = _runs(shop.studies(family, name))
+                panel[name] = _runs(campaign.studies(family, name))
             curves[f"{family}, {kind}"] = {
                 name: [accumulated(plays) for plays in runs.values()] for name, runs in panel.items()
             }
             data += [one for name, runs in panel.items() for one in _data(family, name, runs)]
             rows += _rows(family, panel)
     if not data:
-        raise shop.nothing("studies")
+        raise campaign.nothing("studies")
     notes = (
         "The paper shows curves and prints no numbers. sum: of the errors of all plays, mean over the seeds; "
         "late median: of the later half of the plays; ratio: random's sum over the method's on the same "
@@ -46,7 +46,7 @@ def online(shop: Workshop) -> Made:
     )
     table = Table("Online: accumulated error", COLUMNS, tuple(rows), notes)
     numbers = Table("", ("family", "method", "seed", "play", "error", "accumulated"), tuple(data))
-    return shop.save("online", {"": online_figure(curves)}, numbers, table)
+    return campaign.save("online", {"": online_figure(curves)}, numbers, table)
 
 
 def _runs(paths: Sequence[Path]) -> Runs:
@@ -78,8 +78,8 @@ def _rows(family: str, panel: Mapping[str, Runs]) -> list[tuple[Any, ...]]:
         later = [play.error for plays in runs.values() for play in plays[len(plays) // 2 :] if play.error is not None]
         compared, ratio = _against(chance, runs)
         late = float(np.median(later)) if later else None
-        told = f"{min(counts)}" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)}"
-        rows.append((family, name, len(runs), told, total, late, compared or None, ratio))
+        plays_text = f"{min(counts)}" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)}"
+        rows.append((family, name, len(runs), plays_text, total, late, compared or None, ratio))
     return rows
 
 

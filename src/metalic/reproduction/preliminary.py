@@ -25,7 +25,7 @@ from ..geometry.sampling import Points
 from ..study.ledger import TRIALS
 from ..study.play import Task
 from ..study.settings import StudySettings, new_settings
-from .campaign import Made, Workshop
+from .campaign import Campaign, Made
 from .paper import COMBINATIONS, SAMPLING
 
 FAMILY = "poisson-unit"
@@ -41,18 +41,18 @@ class Cell:
     sampling: str
     weight: float
 
-    def settings(self, shop: Workshop) -> StudySettings:
+    def settings(self, campaign: Campaign) -> StudySettings:
         weights = {"sampling": self.sampling, "lambda_boundary": self.weight, "lambda_interface": self.weight}
-        solver: dict[str, Any] = {**shop.scale.solver, **weights}
+        solver: dict[str, Any] = {**campaign.scale.solver, **weights}
         if self.method.name == "pinn-sub":
             family = find_family(FAMILY)
             points = solver.get("points", family.points)
             solver["points"] = Points(points.collocation // len(family.decomposition), points.boundary)
-        return _settings(shop, solver)
+        return _settings(campaign, solver)
 
 
-def _settings(shop: Workshop, solver: Mapping[str, Any]) -> StudySettings:
-    return new_settings(FAMILY, Single(policy=Random()), shop.scale.preliminary, None, 0, solver, shop.protocol)
+def _settings(campaign: Campaign, solver: Mapping[str, Any]) -> StudySettings:
+    return new_settings(FAMILY, Single(policy=Random()), campaign.scale.preliminary, None, 0, solver, campaign.protocol)
 
 
 def _model(name: str) -> Method:
@@ -62,10 +62,10 @@ def _model(name: str) -> Method:
     return FixedSet(name, name, 0, lambda catalogue, _: catalogue.parse(names))
 
 
-def sampling(shop: Workshop) -> Made:
+def sampling(campaign: Campaign) -> Made:
     """Random, grid and Poisson-disc points, lambda_b = lambda_I of 1 and 20, PINN and XPINN."""
     cells = [Cell(model, _model(model), kind, weight) for model, kind, weight in SAMPLING]
-    errors = _run(shop, "sampling", cells)
+    errors = _run(campaign, "sampling", cells)
     columns = ["model"]
     columns += [f"{kind}, λ = {w:g}{who}" for _, kind, w in list(SAMPLING)[:6] for who in ("", ", paper")]
     rows = []
@@ -73,39 +73,43 @@ def sampling(shop: Workshop) -> Made:
         row: list[Any] = [model]
         for cell, values in zip(cells, errors):
             if cell.name == model:
-                row += [_told(values), SAMPLING[model, cell.sampling, cell.weight]]
+                row += [_mean_and_std(values), SAMPLING[model, cell.sampling, cell.weight]]
         rows.append(tuple(row))
-    table = Table(f"Preliminary study: sampling and weights, {_runs(errors)} runs a cell", tuple(columns), tuple(rows))
+    table = Table(
+        f"Preliminary study: sampling and weights, {_runs(errors)} runs per cell", tuple(columns), tuple(rows)
+    )
     labels = [f"{cell.name}, {cell.sampling}, λ = {cell.weight:g}" for cell in cells]
     figure = _bars(labels, errors, list(SAMPLING.values()))
-    return shop.save("sampling", {"": figure}, _data(cells, errors), table, shop.scale.preliminary.name)
+    return campaign.save("sampling", {"": figure}, _data(cells, errors), table, campaign.scale.preliminary.name)
 
 
-def combinations(shop: Workshop) -> Made:
+def combinations(campaign: Campaign) -> Made:
     """A PINN and seven sets of conditions, all weights 1."""
     cells = [Cell(name, _model(name), "random", 1.0) for name in COMBINATIONS]
-    errors = _run(shop, "combinations", cells)
+    errors = _run(campaign, "combinations", cells)
     paper = [COMBINATIONS[cell.name] for cell in cells]
-    rows = [(c.name, _told(e), f"{text(mean)} ± {text(std)}") for c, e, (mean, std) in zip(cells, errors, paper)]
+    rows = [
+        (c.name, _mean_and_std(e), f"{text(mean)} ± {text(std)}") for c, e, (mean, std) in zip(cells, errors, paper)
+    ]
     title = f"Preliminary study: sets at unit weights, {_runs(errors)} runs each"
     table = Table(title, ("model", "ours", "paper"), tuple(rows))
     figure = _bars([cell.name for cell in cells], errors, [mean for mean, _ in paper])
-    return shop.save("combinations", {"": figure}, _data(cells, errors), table, shop.scale.preliminary.name)
+    return campaign.save("combinations", {"": figure}, _data(cells, errors), table, campaign.scale.preliminary.name)
 
 
-def _run(shop: Workshop, kind: str, cells: list[Cell]) -> list[np.ndarray]:
+def _run(campaign: Campaign, kind: str, cells: list[Cell]) -> list[np.ndarray]:
     """The errors of all runs of all cells, run by run, so that what is finished is balanced."""
     todo: dict[int, Callable[[], Task]] = {
-        STRIDE * place + run: partial(_task, shop, cell, STRIDE * place + run, run)
-        for run in range(shop.scale.runs)
+        STRIDE * place + run: partial(_task, campaign, cell, STRIDE * place + run, run)
+        for run in range(campaign.scale.runs)
         for place, cell in enumerate(cells, start=1)
     }
-    settings = _settings(shop, shop.scale.solver)
-    path, own = shop.trials(kind, FAMILY)
+    settings = _settings(campaign, campaign.scale.solver)
+    path, own = campaign.trials(kind, FAMILY)
     with Trials(path, settings.to_dict() | {TRIALS: {"kind": kind}} if own else None) as trials:
         if own:
-            with shop.progress(f"{kind} study") as show:
-                trials.run(todo, shop.workers, show)
+            with campaign.progress(f"{kind} study") as show:
+                trials.run(todo, campaign.workers, show)
         rows = trials.rows
     found: dict[int, list[float]] = {place: [] for place in range(1, len(cells) + 1)}
     for number in sorted(rows):
@@ -113,8 +117,8 @@ def _run(shop: Workshop, kind: str, cells: list[Cell]) -> list[np.ndarray]:
     return [np.array(values) for values in found.values()]
 
 
-def _task(shop: Workshop, cell: Cell, number: int, run: int) -> Task:
-    settings = cell.settings(shop)
+def _task(campaign: Campaign, cell: Cell, number: int, run: int) -> Task:
+    settings = cell.settings(campaign)
     return make_task(cell.method.setup(settings, None), settings, number, {}, run, (run,))
 
 
@@ -123,7 +127,7 @@ def _runs(errors: list[np.ndarray]) -> str:
     return f"{least}" if least == most else f"{least} to {most}"
 
 
-def _told(values: np.ndarray) -> str:
+def _mean_and_std(values: np.ndarray) -> str:
     mean, std, *_ = statistics(values)
     return f"{text(mean)} ± {text(std)}"
 

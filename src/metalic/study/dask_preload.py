@@ -1,7 +1,8 @@
 """Set-up of a Dask worker process before JAX starts in it: `dask worker ... --preload metalic.study.dask_preload`.
 
 The worker is pinned to one core (workers of a local cluster to one each) and keeps compiled programs on disk. Ctrl-C
-in a terminal reaches every process of the group; it is the driver's business, which lets plays in flight finish.
+in a terminal reaches every process of the group. Workers ignore it; the driver handles it and lets plays in flight
+finish.
 """
 
 from __future__ import annotations

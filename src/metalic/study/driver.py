@@ -1,4 +1,4 @@
-"""Runs plays, one after the other or many at once: asks a study for tasks, gives them to a pool, reports outcomes."""
+"""The driver of plays: it asks a study for tasks, gives them to a pool of workers, and reports the outcomes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,15 @@ FAILURES_IN_A_ROW = 5
 
 @dataclass(frozen=True)
 class StudyProgress:
-    """What a progress callback gets: after every finished play its row; `stopping` after the first Ctrl-C, from another
-    thread."""
+    """What a progress callback receives.
+
+    Attributes:
+        play: The row of the play that has just finished; None after the first Ctrl-C, which another thread reports.
+        finished_count: The number of finished plays, failed ones included.
+        goal: The number of finished plays at the end.
+        flying: The number of plays in flight.
+        stopping: Whether Ctrl-C was pressed.
+    """
 
     play: PlayRow | None
     finished_count: int
@@ -39,7 +46,7 @@ class Source(Protocol):
 
     @property
     def finished_count(self) -> int:
-        """How many are finished, failed ones too."""
+        """The number of finished plays, failed ones included."""
 
     def ask(self) -> Task: ...
 
@@ -59,9 +66,14 @@ class Driver:
         self.flying = 0
 
     def run(self) -> None:
-        """Until so many plays are finished; KeyboardInterrupt after a Ctrl-C, once plays in flight are written."""
+        """Run until `count` more plays are finished.
+
+        Raises:
+            KeyboardInterrupt: After a Ctrl-C, once the plays in flight are written.
+            StudyError: Several plays in a row failed.
+        """
         begun = 0
-        with _first_interrupt(self._stopping) as stop:
+        with first_interrupt(self._stopping) as stop:
             while True:
                 while begun < self.count and self.flying < self.pool.capacity() and not stop.is_set():
                     self.pool.submit(self.study.ask())
@@ -82,7 +94,7 @@ class Driver:
                 if retry:
                     self.pool.submit(task)
                 else:
-                    self.flying -= 1  # it stays in the ledger as running, and is played again next time
+                    self.flying -= 1  # it stays in the ledger as running and is repeated next time
                 return
         self.flying -= 1
         row = self.study.tell(task, result, attempts=self.failures[task.number] + isinstance(result, Outcome))
@@ -92,15 +104,18 @@ class Driver:
         if self.row_of_failures >= FAILURES_IN_A_ROW:
             raise StudyError(
                 f"{FAILURES_IN_A_ROW} plays in a row failed, the last (play {row.number}) with: {row.message}. The "
-                "study is stopped; mend the cause and run it again"
+                "study is stopped; fix the cause and run it again"
             )
 
 
 @contextmanager
-def _first_interrupt(tell: Callable[[], None]) -> Iterator[threading.Event]:
-    """The first Ctrl-C only sets the event; the second acts at once, as always. A thread tells of it: the handler may
-    run in the middle of a write to the very stream that is told on, which must not be entered again."""
-    stop, teller = threading.Event(), threading.Thread(target=tell)
+def first_interrupt(report: Callable[[], None]) -> Iterator[threading.Event]:
+    """Let the first Ctrl-C only set the event; the second raises KeyboardInterrupt as usual.
+
+    `report` is called in another thread: the signal handler may interrupt a write to the stream that `report` writes
+    to, and that stream must not be entered twice. At the end the thread is joined and the old handler is restored.
+    """
+    stop, reporter = threading.Event(), threading.Thread(target=report)
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
@@ -109,12 +124,12 @@ def _first_interrupt(tell: Callable[[], None]) -> Iterator[threading.Event]:
     def first(number: int, frame: Any) -> None:
         stop.set()
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        teller.start()
+        reporter.start()
 
     signal.signal(signal.SIGINT, first)
     try:
         yield stop
     finally:
-        if teller.ident is not None:  # it was started
-            teller.join()
+        if reporter.ident is not None:  # it was started
+            reporter.join()
         signal.signal(signal.SIGINT, before)

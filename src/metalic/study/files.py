@@ -1,7 +1,7 @@
-"""Ledger files on disk: opened only if they are what they should be, and written by one process at a time.
+"""Ledger files on disk: checked before they are opened, and written by one process at a time.
 
-The writer holds an flock on `<file>.lock`, which the system gives back whatever way the process ends; the lock file
-names its holder for the message to others. Readers need no lock: in WAL mode they see the last finished transaction.
+The writer holds an flock on `<file>.lock`, which the system releases however the process ends. The lock file names its
+holder, for the message to other processes. Readers need no lock: in WAL mode they see the last finished transaction.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ NETWORK = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "gpfs", "beegfs"
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
-    """SQLite's errors as ours: what happened to the file, and what to do."""
+def ledger_errors(path: Path) -> Iterator[None]:
+    """Translate errors of SQLite and the system into a LedgerError that says what happened and what to do."""
     try:
         yield
     except sqlite3.Error as error:
@@ -53,11 +53,11 @@ def _explain(path: Path, error: sqlite3.Error) -> str:
         return f"cannot open ledger '{path}': permission denied, or its directory cannot be written"
     if "disk I/O" in text:
         return f"cannot read or write ledger '{path}': {text}. What was written is kept: check the disk, run again"
-    return f"ledger '{path}' is damaged ({text}); restore it from a copy, or move it away to begin anew"
+    return f"ledger '{path}' is damaged ({text}); restore it from a copy, or move it away and start again"
 
 
 def mount_type(path: Path) -> str:
-    """The type of the file system that holds a path, '' where the system does not tell."""
+    """The type of the file system that holds a path; '' if it is unknown."""
     try:
         table = Path("/proc/self/mountinfo").read_text(errors="surrogateescape")
     except OSError:
@@ -66,8 +66,10 @@ def mount_type(path: Path) -> str:
 
 
 def listed_type(target: str, table: str) -> str:
-    """The type of the file system that holds an absolute path, by a table of mounts as Linux writes it: the longest
-    mount point above the path counts, of equal ones the last."""
+    """The type of the file system that holds an absolute path, from a table of mounts in the format of Linux.
+
+    The longest mount point above the path counts; of equal ones the last.
+    """
     best, found = "", ""
     for line in table.splitlines():
         left, _, right = line.partition(" - ")
@@ -87,7 +89,7 @@ def on_network(path: Path) -> bool:
 
 
 class WriteLock:
-    """The right to write a ledger; a second process is refused and told who has it."""
+    """The right to write a ledger; a second process is refused, with a message that names the holder."""
 
     def __init__(self, ledger: Path):
         self.ledger, self.path = ledger, Path(f"{ledger}.lock")
@@ -136,7 +138,11 @@ def _holder(content: bytes) -> str:
 
 
 def exists(path: Path) -> bool:
-    """Whether there is something at a path; one that no file can have is told."""
+    """Whether there is something at a path.
+
+    Raises:
+        LedgerError: No file can have this path.
+    """
     try:
         os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -152,7 +158,7 @@ def _check_length(path: Path) -> None:
 
 
 def check_place(path: Path) -> None:
-    """Refuse what cannot become, or hold, a ledger that is written."""
+    """Refuse a path that cannot hold a ledger open for writing."""
     exists(path)
     _check_length(path)
     if not path.parent.is_dir():
@@ -173,14 +179,14 @@ def check_place(path: Path) -> None:
 
 
 def check_header(path: Path) -> None:
-    """Say what a file is if it is not a ledger, before SQLite touches it."""
+    """Refuse a file that is not a ledger, before SQLite opens it."""
     try:
         with path.open("rb") as file:
             head = file.read(100)
     except OSError as error:
         raise LedgerError(f"cannot read ledger '{path}': {error.strerror}") from error
     if not head:
-        raise LedgerError(f"'{path}' is empty and not a ledger; delete it to begin anew")
+        raise LedgerError(f"'{path}' is empty and not a ledger; delete it to start again")
     if head[: len(HEADER)] != HEADER:
         raise LedgerError(f"'{path}' is not a ledger (not an SQLite file)")
     if int.from_bytes(head[68:72]) != APPLICATION_ID:
@@ -188,12 +194,12 @@ def check_header(path: Path) -> None:
 
 
 def connect(path: Path, write: bool) -> sqlite3.Connection:
-    """An open, checked ledger."""
+    """Open a ledger and check its structure."""
     check_header(path)
     _check_length(path)
     if write and not os.access(path, os.W_OK):
         raise LedgerError(f"cannot write ledger '{path}': it is read-only")
-    with told(path):
+    with ledger_errors(path):
         if not write:
             _roll_back(path)
         connection = sqlite3.connect(_uri(path, write), uri=True, timeout=10, isolation_level=None)
@@ -206,8 +212,10 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
 
 
 def _roll_back(path: Path) -> None:
-    """A writer that was killed while it changed the mode of the file has left a journal, which must be undone before
-    anything can be read; only one who may write can do that."""
+    """Undo the journal of a writer that was killed while it changed the mode of the file.
+
+    Nothing can be read before that. It needs the permission to write.
+    """
     journal = Path(f"{path}-journal")
     if not exists(journal) or not journal.stat().st_size or not os.access(path, os.W_OK):
         return
@@ -219,7 +227,7 @@ def _roll_back(path: Path) -> None:
 
 
 def _uri(path: Path, write: bool) -> str:
-    """Where no log can be kept beside a file that nobody writes, SQLite must be told that it will not change."""
+    """The address of a ledger; `immutable` if nobody writes it and no log can be kept beside it."""
     place = f"file:{quote(os.fsencode(path.resolve()))}"
     if write:
         return f"{place}?mode=rw"

@@ -1,7 +1,7 @@
-"""Whether what stands in a ledger is what was written: checksums of plays and settings, and the sense of each row.
+"""The integrity of a ledger: checksums of plays and settings, and plausibility of each row.
 
-SQLite notices damage to the structure of a file, not to what the rows say. Files of schema version 1 have no
-checksums: there, what makes no sense is noticed and what does is believed.
+SQLite detects damage to the structure of a file, but not to the values in its rows. Files of schema version 1 have no
+checksums; only implausible values are detected there.
 """
 
 from __future__ import annotations
@@ -16,12 +16,20 @@ from .rows import STATUSES, PhaseRow, PlayRow
 
 
 def checksum(values: Iterable[Any]) -> str:
-    """Of values as SQLite gives them back."""
+    """The checksum of values as SQLite returns them."""
     return hashlib.sha256(json.dumps(list(values)).encode()).hexdigest()
 
 
 def check_rows(rows: Sequence[PlayRow], gaps: bool = False) -> None:
-    """Raise a ValueError for the first row that no study has written; `gaps`: numbers need not be consecutive."""
+    """Check all rows of a ledger.
+
+    Args:
+        rows: The rows.
+        gaps: Whether numbers may have gaps.
+
+    Raises:
+        ValueError: No study can have written these rows.
+    """
     numbers = [row.number for row in rows]
     if not gaps and numbers and numbers != list(range(numbers[0], numbers[-1] + 1)):
         raise ValueError("the numbers of the plays have a gap")
@@ -31,7 +39,7 @@ def check_rows(rows: Sequence[PlayRow], gaps: bool = False) -> None:
 
 
 def problem(row: PlayRow, rows: int) -> str:
-    """What makes no sense in a row of a ledger with so many; '' if all does."""
+    """What is wrong with a row of a ledger that has this many `rows`; '' if nothing is."""
     if row.status not in STATUSES or not isinstance(row.seed, int) or row.seed < 0:
         return "no status or seed"
     if not isinstance(row.parameters, dict) or not all(_number(value) for value in row.parameters.values()):
@@ -53,7 +61,7 @@ def problem(row: PlayRow, rows: int) -> str:
         if row.taught and not _number(phase.reward):
             return "a finished phase without a reward"
         if not _plain(phase):
-            return "a phase with something else in the place of a number"
+            return "a phase with a value that is not a number"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""What is known already: ledgers shipped inside the package, by family, and plays borrowed from another ledger."""
+"""Earlier plays: the ledgers shipped with the package, and plays borrowed from another ledger."""
 
 from __future__ import annotations
 
@@ -34,7 +34,14 @@ def shipped_library(family: Family) -> Path | None:
 
 
 def find_ledger(given: str | os.PathLike[str]) -> Path:
-    """A ledger's path, or a family's name for the ledger shipped with the package."""
+    """Find a ledger.
+
+    Args:
+        given: A path, or a family's name for the ledger shipped with the package.
+
+    Raises:
+        LedgerError: There is no such file, and no ledger of that name in the package.
+    """
     path = a_path(given)
     if exists(path) or path.suffix or path.name != str(given):
         return path
@@ -49,8 +56,18 @@ def find_ledger(given: str | os.PathLike[str]) -> Path:
 
 
 def borrow(source: str | os.PathLike[str], wanted: Mapping[str, Any]) -> tuple[list[PlayRow], dict[str, Any]]:
-    """The finished plays of another ledger that a study with the `wanted` settings can learn from, renumbered to end
-    at 0, and what the settings say about them."""
+    """Read the finished plays of another ledger, for a new study to learn from.
+
+    Args:
+        source: The other ledger, as in `find_ledger`.
+        wanted: The settings of the new study.
+
+    Returns:
+        The plays, renumbered to end at 0, and the entry about them in the new settings.
+
+    Raises:
+        StudyError: The settings of the two do not agree, or there are no finished plays.
+    """
     path = find_ledger(source)
     with Ledger(path) as ledger:
         settings, plays = ledger.settings(), [play for play in ledger.plays() if play.taught]

@@ -1,8 +1,8 @@
 """The ledger: one SQLite file that is the whole state of a study. Schema in docs/ledger.md.
 
 A play is written twice, each time in one transaction: when it is asked for (status running, with its first decision)
-and when it is finished (everything). A new file is built beside its place and moved there complete, so that a ledger
-exists with all its settings or not at all. Every play, and the settings, carry a checksum.
+and when it is finished (everything). A new file is built under another name and then moved, so that a ledger exists
+with all its settings or not at all. Every play has a checksum, and so have the settings.
 """
 
 from __future__ import annotations
@@ -14,11 +14,19 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from ..errors import LedgerError
-from .files import APPLICATION_ID, SCHEMA_VERSION, WriteLock, check_place, connect, exists, schema_version, told
+from .files import (
+    APPLICATION_ID,
+    SCHEMA_VERSION,
+    WriteLock,
+    check_place,
+    connect,
+    exists,
+    ledger_errors,
+    schema_version,
+)
 from .integrity import check_rows, checksum
 from .networks import COLUMNS, Networks
 from .rows import STATUSES, Numbers, PhaseRow, PlayRow
@@ -92,15 +100,23 @@ CHECKSUM = "checksum"  # a key among the settings, and a column of a play
 
 
 class Ledger:
-    """An open ledger. `Ledger(path)` reads; `Ledger.writer(path, settings)` is the one that may write."""
+    """An open ledger: `Ledger(path)` to read, `Ledger.writer(path, settings)` to write.
+
+    Args:
+        path: The file.
+        lock: The writer's lock; None to read.
+
+    Raises:
+        LedgerError: There is no such file, or it is not a ledger, or it is damaged.
+    """
 
     def __init__(self, path: str | os.PathLike[str], *, lock: WriteLock | None = None):
         self.path, self._lock = Path(path), lock
-        self._kept: dict[int, PlayRow] | None = None  # a writer knows all rows: nobody else changes them
+        self._kept: dict[int, PlayRow] | None = None  # a writer keeps all rows: no other process changes them
         if not exists(self.path):
-            raise LedgerError(f"there is no ledger '{self.path}'; `metalic play` begins one")
+            raise LedgerError(f"there is no ledger '{self.path}'; `metalic play` creates one")
         self._db = connect(self.path, write=lock is not None)
-        self._ready = False  # to be written: the first write makes it so
+        self._ready = False  # for writing; the first write prepares the file
         try:
             if lock is not None:
                 self._kept = {row.number: row for row in self.plays()}
@@ -109,7 +125,7 @@ class Ledger:
             raise
 
     def _prepare(self) -> None:
-        """The mode that is written in, and the schema of today. Merely opening a file leaves it as it is."""
+        """Set the mode for writing and upgrade the schema. Opening a file alone does not change it."""
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = FULL")
         self._db.execute("PRAGMA foreign_keys = ON")
@@ -121,7 +137,16 @@ class Ledger:
     def writer(
         cls, path: str | os.PathLike[str], settings: Mapping[str, Any] | None, borrowed: Sequence[PlayRow] = ()
     ) -> Ledger:
-        """Open for writing; a file that does not exist is begun with these settings and borrowed plays."""
+        """Open for writing.
+
+        Args:
+            path: The file; created if it does not exist.
+            settings: The settings of a new file; None if the file must exist.
+            borrowed: Plays of another ledger that a new file starts with.
+
+        Raises:
+            LedgerError: The file cannot be written, is damaged, or another process writes it.
+        """
         path = Path(path)
         check_place(path)
         lock = WriteLock(path)
@@ -142,9 +167,9 @@ class Ledger:
         return self._lock is not None
 
     def close(self) -> None:
-        """Give the file and the lock back. At rest a ledger is a single file, without a log that readers would need."""
+        """Close the file and release the lock. A closed ledger is a single file, without a log beside it."""
         if self._lock is not None:
-            with suppress(sqlite3.Error):  # a reader is at work: then the log stays until the next writer has closed
+            with suppress(sqlite3.Error):  # if somebody reads, the log stays until the next writer closes
                 self._db.execute("PRAGMA busy_timeout = 0")
                 self._db.execute("PRAGMA journal_mode = DELETE")
         self._db.close()
@@ -154,13 +179,11 @@ class Ledger:
     def __enter__(self) -> Ledger:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def settings(self) -> dict[str, Any]:
-        with told(self.path):
+        with ledger_errors(self.path):
             rows = dict(self._db.execute("SELECT key, value FROM settings ORDER BY key"))
             written = rows.pop(CHECKSUM, None)
             if written != (checksum(rows.items()) if schema_version(self._db) > 1 else None):
@@ -171,7 +194,7 @@ class Ledger:
         """All plays as of now, borrowed ones first, in the order of their numbers."""
         if self._kept is not None:
             return [self._kept[number] for number in sorted(self._kept)]
-        with told(self.path), _transaction(self._db, "BEGIN"):
+        with ledger_errors(self.path), _transaction(self._db, "BEGIN"):
             version = schema_version(self._db)
             columns = {1: PLAY_2, 2: f"{PLAY_2}, {CHECKSUM}"}.get(version, f"{PLAY}, {CHECKSUM}")
             plays = self._db.execute(f"SELECT {columns} FROM plays ORDER BY number").fetchall()
@@ -185,18 +208,18 @@ class Ledger:
             return rows
 
     def networks(self) -> dict[int, Networks]:
-        """The networks that were kept, by the number of their play."""
+        """Read the networks that were kept, by the number of their play."""
         if schema_version(self._db) < 3:
             return {}
-        with told(self.path):
+        with ledger_errors(self.path):
             rows = self._db.execute(f"SELECT {', '.join(COLUMNS)} FROM networks ORDER BY play").fetchall()
             return {row[0]: Networks.read(row) for row in rows}
 
     def write(self, play: PlayRow, networks: Networks | None = None) -> None:
-        """Put a play's row, its phases and its networks in the place of what was there, all or nothing."""
+        """Write or replace the row of a play, its phases and its networks in one transaction."""
         if not self.writable:
             raise LedgerError(f"ledger '{self.path}' was opened for reading; open the study without read_only=True")
-        with told(self.path):
+        with ledger_errors(self.path):
             if not self._ready:
                 self._prepare()
             with _transaction(self._db, "BEGIN IMMEDIATE"):
@@ -206,8 +229,10 @@ class Ledger:
 
 
 def _check_before_writing(path: Path) -> None:
-    """Read all of a file through a connection that cannot write: closing one that can would already move what is in
-    the log into a file that may be damaged."""
+    """Check a file by reading all of it through a connection that cannot write.
+
+    Closing a connection that can write would move the contents of the log into a file that may be damaged.
+    """
     with Ledger(path) as reader:
         reader.settings()
         reader.plays()
@@ -215,7 +240,7 @@ def _check_before_writing(path: Path) -> None:
 
 
 def _upgrade(db: sqlite3.Connection, version: int, settings: Mapping[str, Any], rows: Sequence[PlayRow]) -> None:
-    """From version 1, which had no checksums, or 2, which had no networks."""
+    """Upgrade from version 1, which had no checksums, or 2, which had no networks."""
     with _transaction(db, "BEGIN IMMEDIATE"):
         if version == 1:
             db.execute("ALTER TABLE plays ADD COLUMN checksum TEXT NOT NULL DEFAULT ''")
@@ -230,9 +255,9 @@ def _upgrade(db: sqlite3.Connection, version: int, settings: Mapping[str, Any], 
 
 def _begin(path: Path, settings: Mapping[str, Any], borrowed: Sequence[PlayRow]) -> None:
     new = Path(f"{path}.new")
-    _remove(new)  # of a process that was killed right here
+    _remove(new)  # left by a process that was killed here
     try:
-        with told(path):
+        with ledger_errors(path):
             _fill(new, settings, borrowed)
             os.replace(new, path)
             folder = os.open(path.parent, os.O_RDONLY)

@@ -99,7 +99,7 @@ class Networks:
 
 def geometry_of(family: Family) -> str:
     """A decomposition as a text by which two can be compared."""
-    return repr(family.decomposition)
+    return json.dumps(family.decomposition.to_dict(), sort_keys=True)
 
 
 def thinned(phases: Sequence[PhaseRecord]) -> tuple[Moment, ...]:

@@ -1,4 +1,4 @@
-"""What a study advises for one PDE: a set per phase, what to expect of it, and how much each condition matters."""
+"""The recommendation of a study for one PDE: a set per phase, its expected outcome, the effect of each condition."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..bandit import GreedyChooser, Learned
 from ..notebook import show
 from ..sets import Decision
 
-NORMAL_95 = 1.959964  # a normal variable lies within so many deviations with probability 0.95
+NORMAL_95 = 1.959964  # a normal variable is within this many deviations of its mean with probability 0.95
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,19 @@ class Advice:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Advice for every decision of a play. Pass it as `conditions=` to `solve`, with the same parameters: later phases
-    are then decided by the loss that is really reached.
+    """Advice for every decision of a play.
 
-    `expected` is the outcome of the last phase (`meaning`: 'relative error' for instance) with a 95 % interval for
-    one more play; None where the reward has no such meaning.
+    Pass it as `conditions=` to `solve`, with the same parameters; the sets of later phases then depend on the loss that
+    the solve reaches.
+
+    Attributes:
+        family: The family's name.
+        parameters: The parameters of the PDE.
+        phases: The advice for each decision.
+        plays: The number of plays that it is based on.
+        meaning: What is expected, for instance 'relative error'; None if the reward has no such meaning.
+        expected: The expected outcome of the last phase, if it has a meaning.
+        interval: A 95 % interval for the outcome of one more play.
     """
 
     family: str
@@ -56,12 +64,12 @@ class Recommendation:
 
     @property
     def chooser(self) -> GreedyChooser:
-        """Picks the sets of a solve by what was learned."""
+        """A chooser that picks the sets of a solve from what was learned."""
         return GreedyChooser(self._learned)
 
     @property
     def conditions(self) -> tuple[tuple[str, ...], ...]:
-        """The set of each decision, later ones by the loss that is expected."""
+        """The set of each decision; later ones for the expected loss."""
         return tuple(advice.best.conditions.names for advice in self.phases)
 
     def to_dict(self) -> dict[str, Any]:
@@ -102,7 +110,7 @@ class Recommendation:
 def advise(
     learned: Learned, family: str, parameters: Mapping[str, float], meaning: str | None, top: int
 ) -> Recommendation:
-    """Everything that follows from the finished plays for one PDE."""
+    """Derive the recommendation for one PDE from the finished plays."""
     context = tuple(parameters.values())
     ranked = learned.recommend(context, top=top)
     phases = tuple(Advice(best, condition_effects(learned, context, phase)) for phase, best in enumerate(ranked))

@@ -1,8 +1,8 @@
-"""Plays and decisions taken again from the rows of a ledger, and how far they are from what was written.
+"""Repeat plays and decisions from the rows of a ledger, and compare them with what was written.
 
-A decision follows from the rows that it has seen and from the play's key; a play from its row. On the machine that
-made the ledger, with the same versions and on one core, both come out bit for bit. Elsewhere rounding differs, and
-what is told is the distance.
+A decision follows from the rows that it has seen and from the play's key, a play from its row. On the machine that
+made the ledger, with the same versions and on one core, both are reproduced bit for bit. Elsewhere rounding differs,
+and the distance is reported.
 """
 
 from __future__ import annotations
@@ -22,8 +22,11 @@ from .study import Study
 
 @dataclass(frozen=True)
 class Redecision:
-    """One decision taken again. `shift` is the largest change of what the reward model expected of the set that was
-    played (mean or deviation, in decades): 0 if the policy did not look, infinite if another set was chosen."""
+    """One repeated decision.
+
+    `shift` is the largest change of the reward model's prediction for the set that was played (mean or deviation, in
+    decades). It is 0 if the policy uses no model and infinite if another set was chosen.
+    """
 
     play: int
     phase: int
@@ -55,7 +58,7 @@ class Redecision:
 
 @dataclass(frozen=True)
 class Replay:
-    """A play played again. `identical`: all but times is the same, bit for bit."""
+    """A repeated play. `identical`: everything except times is the same, bit for bit."""
 
     play: int
     written: tuple[PhaseRow, ...]
@@ -63,11 +66,11 @@ class Replay:
     decisions: tuple[Redecision, ...]
     identical: bool
     elsewhere: dict[str, tuple[str | None, str | None]]
-    """Versions and host where they differ: (then, now)."""
+    """Versions and host, if they differ: (then, now)."""
 
     @property
     def distance(self) -> float:
-        """The largest relative difference of an error or a loss; infinite where phases, sets or endings differ."""
+        """The largest relative difference of an error or a loss; infinite if phases, sets or stop reasons differ."""
         if [_course(phase) for phase in self.written] != [_course(phase) for phase in self.found]:
             return math.inf
         pairs = [
@@ -97,8 +100,18 @@ class Replay:
 
 
 def replay(study: Study, number: int) -> Replay:
-    """Play a finished play of the ledger again, with the decisions that were written, and compare; decisions are taken
-    again too."""
+    """Repeat a finished play with the decisions that were written, and repeat its decisions.
+
+    Args:
+        study: The study.
+        number: The number of the play.
+
+    Returns:
+        The comparison with the ledger.
+
+    Raises:
+        StudyError: There is no such play, or it is not finished.
+    """
     row = _find(study.plays, number)
     if not row.taught:
         raise StudyError(f"play {number} is {row.status}: there is no outcome to compare with")
@@ -114,7 +127,15 @@ def replay(study: Study, number: int) -> Replay:
 
 
 def redecide(study: Study, numbers: Iterable[int] | None = None) -> Iterator[Redecision]:
-    """Every decision of the ledger (or of these plays) taken again, without training anything."""
+    """Repeat the decisions of a study without training.
+
+    Args:
+        study: The study.
+        numbers: The numbers of the plays; all by default.
+
+    Yields:
+        The comparison of every decision with the ledger.
+    """
     plays = study.plays
     rows = [*study.borrowed, *plays]
     wanted = plays if numbers is None else [_find(plays, number) for number in numbers]

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, overload
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, overload
 
 from ..sets import NONE, ConditionSet, Decision
 
+if TYPE_CHECKING:
+    from .play import Outcome
+
+LONGEST_MESSAGE = 2000  # characters of an exception that are kept
 RUNNING, DONE, DIVERGED, FAILED = "running", "done", "diverged", "failed"
 STATUSES = (RUNNING, DONE, DIVERGED, FAILED)
 
 
 @dataclass(frozen=True)
 class PhaseRow:
-    """A phase of a play: the decision, and (once it has run) what came of it.
+    """A phase of a play: the decision, and its outcome once it has run.
 
-    `mean` and `std` are what the reward model expected of the phase's target, None if the policy did not look;
-    `reward`, `error` and `loss` are those at the end of the phase.
+    `mean` and `std` are the reward model's prediction of the phase's target, None if the policy uses no model.
+    `reward`, `error` and `loss` are the values at the end of the phase.
     """
 
     conditions: tuple[str, ...]
@@ -36,7 +41,7 @@ class PhaseRow:
 
     @classmethod
     def of(cls, decision: Decision, **outcome: Any) -> PhaseRow:
-        """A decision as a row, with what came of it."""
+        """The row of a decision and its outcome."""
         chosen = decision.conditions
         return cls(chosen.names, chosen.index, chosen.bits, decision.mean, decision.std, **outcome)
 
@@ -47,10 +52,12 @@ class PhaseRow:
 
 @dataclass(frozen=True)
 class PlayRow:
-    """A play. Numbers run from 1; borrowed plays have numbers up to 0. `seen` are the finished plays that the
-    decision was taken from, `pending` those that were in flight. `estimate` and `verdict` are those of a check of the
-    solution, `pair` is the number that two plays on the same PDE and seed share, `choices` is what was chosen besides
-    sets, by name; None where there is no such thing."""
+    """A play. Numbers start at 1; borrowed plays have numbers up to 0.
+
+    `seen` are the finished plays that the decision was based on, `pending` those in flight at that time. `started` and
+    `finished` are times. `estimate` and `verdict` come from a check of the solution, `pair` is a number that two plays
+    on the same PDE and seed share, and `choices` are decisions other than sets, by name; None where there are none.
+    """
 
     number: int
     status: str
@@ -73,7 +80,7 @@ class PlayRow:
 
     @property
     def taught(self) -> bool:
-        """Whether a reward model learns from it: a diverged play is an outcome, a failed one says nothing."""
+        """Whether a reward model learns from it: from diverged plays it does, from failed ones it does not."""
         return self.status in (DONE, DIVERGED)
 
     @property
@@ -86,13 +93,27 @@ class PlayRow:
 
     @property
     def sets(self) -> str:
-        """The sets by name, as a solve takes them: 'u,c' or 'u,c;u'."""
+        """The sets by name, in the notation of `solve`: 'u,c' or 'u,c;u'."""
         names = [",".join(phase.conditions) or NONE for phase in self.phases]
         return names[0] if len(set(names)) == 1 else ";".join(names)
 
+    def finish(self, result: Outcome | Exception, attempts: int) -> PlayRow:
+        """The row with the outcome of the play, or with the exception by which it failed for good."""
+        row = replace(self, attempts=attempts, finished=now())
+        if isinstance(result, Exception):
+            message = f"{type(result).__name__}: {result}"[:LONGEST_MESSAGE]
+            return replace(row, status=FAILED, message=message.encode("utf-8", "replace").decode())
+        versions, phases = dict(result.versions), tuple(result.phases)
+        return replace(row, status=result.status, phases=phases, versions=versions, host=result.host)
+
     def same_outcome(self, other: PlayRow) -> bool:
-        """Whether two rows agree in everything but times."""
+        """Whether two rows agree in everything except times."""
         return _timeless(self) == _timeless(other)
+
+
+def now() -> str:
+    """The time, as it stands in a ledger."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _timeless(row: PlayRow) -> dict[str, Any]:
@@ -101,7 +122,7 @@ def _timeless(row: PlayRow) -> dict[str, Any]:
 
 
 class Numbers(Sequence[int]):
-    """Numbers of plays in increasing order, kept as ranges: what play 10 000 has seen is one pair of numbers."""
+    """Numbers of plays in increasing order, stored as ranges: 10 000 consecutive plays are one pair of numbers."""
 
     def __init__(self, ranges: Iterable[Iterable[int]]):
         self.ranges: tuple[range, ...] = tuple(range(first, last + 1) for first, last in ranges)
@@ -113,7 +134,7 @@ class Numbers(Sequence[int]):
 
     @classmethod
     def of(cls, numbers: Iterable[int]) -> Numbers:
-        """[1, 2, 3, 7] is kept as 1-3 and 7-7."""
+        """Store [1, 2, 3, 7] as 1-3 and 7-7."""
         if isinstance(numbers, cls):
             return numbers
         found: list[list[int]] = []

@@ -1,7 +1,8 @@
-"""A study: it asks which set of conditions to play next, plays, remembers, and recommends.
+"""A study: it chooses which set of conditions to play next, plays, remembers, and recommends.
 
-The ledger is the state. The context and the seed of a play follow from (study's seed, play's number), decisions from
-the rows of the plays before it; so a study that was killed anywhere goes on as if nothing had happened.
+The ledger is the state. The context and the seed of a play follow from the study's seed and the play's number, the
+decisions from the rows of earlier plays. A study that was killed at any point therefore continues as if nothing had
+happened.
 """
 
 from __future__ import annotations
@@ -11,9 +12,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -37,24 +36,42 @@ from .play import Outcome, Task
 from .protocol import Protocol
 from .recommendation import Effect, Recommendation, advise, condition_effects
 from .rewards import Reward
-from .rows import FAILED, RUNNING, Numbers, PlayRow
+from .rows import RUNNING, Numbers, PlayRow, now
 from .settings import StudySettings, new_settings, source_hash, stored_settings
 from .warm import Warm
 from .workers import open_pool
 
 CONTEXT, SEED = 0, 1  # streams of random numbers of a play
-LONGEST_MESSAGE = 2000  # characters of an exception that are kept
 
 
 class Study:
-    """A study and its ledger. Opening an existing file goes on with it; what is given must then agree with it.
+    """A study and its ledger.
 
-    `family`, `bandit` (default `Sequential()`), `schedule` ('fast'), `reward` ('error' if the family has a reference,
-    else 'residual'; 'error+time:SECONDS'), `seed` (0) and `solver` (options of every solve, such as
-    {'hidden': (20, 20)}) may be left out for an existing file. `start_from`: another ledger, or the name of a family
-    that has a ready-made one, whose plays a new study knows from the beginning. `protocol`: a published set of
-    experiments whose settings to take ('authors'). `networks`: keep the trained networks of each play in the ledger
-    (about 8 kB per play), from which later solves can start. `read_only` reads while another process writes.
+    An existing file is continued. Settings may then be left out; those that are given must agree with the file.
+
+    Args:
+        path: The ledger.
+        family: The family: a name, 'file.py:MyFamily', a class or an instance.
+        bandit: `Sequential()` (default) or `Single()`.
+        schedule: A schedule or its name; 'fast' by default.
+        reward: 'error' (default if the family has a reference), 'residual' or 'error+time:SECONDS'.
+        seed: Decides contexts, points and ties; 0 by default.
+        solver: Options of every solve, such as {'hidden': (20, 20)}.
+        protocol: A published set of experiments whose settings to use ('authors').
+        start_from: Another ledger, or the name of a family with a ready-made one, whose plays a new study knows from
+            the start.
+        networks: Whether to keep the trained networks of each play in the ledger (about 8 kB per play), from which
+            later solves can start.
+        read_only: Whether to open the file only for reading, which is possible while another process writes.
+
+    Raises:
+        StudyError: The settings are not allowed or do not agree with the file.
+        LedgerError: The file cannot be read or written.
+
+    Example:
+        >>> with Study("poisson", read_only=True) as study:  # the ledger shipped with the package
+        ...     len(study.plays), study.settings.schedule.name
+        (200, 'fast')
     """
 
     def __init__(
@@ -102,7 +119,7 @@ class Study:
 
     @property
     def plays(self) -> list[PlayRow]:
-        """All plays of this study in the order of their numbers, running ones too."""
+        """All plays of this study in the order of their numbers, running ones included."""
         return [play for play in self._ledger.plays() if not play.borrowed]
 
     @property
@@ -112,23 +129,23 @@ class Study:
 
     @property
     def finished_count(self) -> int:
-        """How many plays are finished, failed ones too."""
+        """The number of finished plays, failed ones included."""
         return sum(play.status != RUNNING for play in self.plays)
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame with a row per play; parameters by name, `error_1`, `error_2`... for the phases."""
+        """Return a pandas DataFrame with a row per play: parameters by name, `error_1`, `error_2`... for the phases."""
         return tables.to_pandas(self.plays)
 
     def export(self, path: str | os.PathLike[str]) -> Path:
-        """Write that table to a .csv, .json or .parquet file."""
+        """Write the table of `to_pandas` to a .csv, .json or .parquet file and return its path."""
         return tables.export(self.plays, path)
 
     # ---- playing
 
     def ask(self) -> Task:
-        """The next play: one that was interrupted, or a new one. It is in the ledger, as running, when this returns.
+        """Return the next play: one that was interrupted, or a new one. It is written to the ledger as running.
 
-        >>> task = study.ask(); study.tell(task, task.run())    # doctest: +SKIP
+        Run it with `task.run()`, and pass the outcome to `tell`.
         """
         self._must_write()
         rows = self._ledger.plays()
@@ -142,37 +159,50 @@ class Study:
         return task
 
     def tell(self, task: Task, result: Outcome | Exception, attempts: int = 1) -> PlayRow:
-        """Write what came of a play: an outcome, or the exception by which it failed for good."""
+        """Write the outcome of a play to the ledger.
+
+        Args:
+            task: The play, as returned by `ask`.
+            result: Its outcome, or the exception by which it failed for good.
+            attempts: The number of times that it was tried.
+
+        Returns:
+            The row that was written.
+
+        Raises:
+            StudyError: The play is not running, or the outcome is not one of this study.
+        """
         self._must_write()
         rows = self._ledger.plays()
         row = next((row for row in rows if row.number == task.number), None)
         if row is None or row.status != RUNNING:
-            raise StudyError(f"play {task.number} is not running: tell the outcome of a play that was asked for, once")
-        common: dict[str, Any] = {"attempts": attempts, "finished": _now()}
-        if isinstance(result, Exception):
-            row = replace(row, status=FAILED, message=_message(result), **common)
-        else:
-            self._check(result)
-            row = replace(
-                row,
-                status=result.status,
-                phases=tuple(result.phases),
-                versions=dict(result.versions),
-                host=result.host,
-                **common,
+            raise StudyError(
+                f"play {task.number} is not running: report the outcome of a play that `ask` returned, once"
             )
-            if nonsense := problem(row, len(rows)):
-                raise StudyError(f"the outcome of play {task.number} cannot be kept: {nonsense}")
+        if not isinstance(result, Exception):
+            self._check(result)
+        row = row.finish(result, attempts)
+        if row.taught and (nonsense := problem(row, len(rows))):
+            raise StudyError(f"the outcome of play {task.number} cannot be kept: {nonsense}")
         self._ledger.write(row, None if isinstance(result, Exception) else result.networks)
         self._asked.discard(task.number)
         return row
 
     def play(self, plays: int, workers: int | str | Any = 1, progress: Show | None = None) -> None:
-        """Play so many more plays.
+        """Play more plays.
 
-        `workers`: 1 plays in this process, N on a local cluster of N processes with a core each, 'tcp://host:port' or
-        a Dask client on a cluster that exists. After Ctrl-C plays in flight are finished and written, then
-        KeyboardInterrupt is raised; a second Ctrl-C acts at once. Either way, playing again goes on.
+        After an interruption of any kind, play again to continue.
+
+        Args:
+            plays: The number of plays.
+            workers: 1 to play in this process, N for a local cluster of N processes with one core each, or an
+                existing cluster as 'tcp://host:port' or a Dask client.
+            progress: Called with a `StudyProgress` after every play.
+
+        Raises:
+            KeyboardInterrupt: After Ctrl-C, once the plays in flight are finished and written. A second Ctrl-C raises
+                it at once.
+            StudyError: Several plays in a row failed, or workers cannot be reached.
         """
         self._must_write()
         if integer(plays, least=1) is None:
@@ -195,9 +225,23 @@ class Study:
         after: int | None = None,
         **by_name: Any,
     ) -> Recommendation:
-        """The best set of conditions per phase for one PDE: `study.recommend(s=17)`. Pass it on to `solve`.
+        """Recommend a set of conditions per phase for one PDE. Pass the result to `solve`.
 
-        `after`: as it would have been after so many plays.
+        Args:
+            parameters: The parameters of the PDE; also as keywords: `study.recommend(s=17)`.
+            top: The number of sets to list per phase.
+            extrapolate: Whether parameters may lie outside their ranges.
+            after: Use only the plays up to this number.
+            **by_name: Parameters by name.
+
+        Raises:
+            StudyError: There are no finished plays to learn from.
+            ParameterError: A parameter is missing, unknown or out of range.
+
+        Example:
+            >>> with Study("poisson", read_only=True) as study:
+            ...     study.recommend(s=17).plays
+            200
         """
         values = self.family.check_parameters({**(parameters or {}), **by_name}, extrapolate)
         learned = self._learned(self._taught(after))
@@ -238,21 +282,19 @@ class Study:
         return train(self.family, chooser, settings.schedule, values, settings.options, **more)
 
     def effects(self, parameters: Mapping[str, Any] | None = None, **by_name: Any) -> tuple[dict[str, Effect], ...]:
-        """For every decision of a play, how much each condition matters for one PDE."""
+        """Return the effect of each condition for one PDE, for every decision of a play."""
         values = self.family.check_parameters({**(parameters or {}), **by_name})
         learned, context = self.learned, tuple(values.values())
         return tuple(condition_effects(learned, context, phase) for phase in range(self.settings.bandit.decisions))
 
     def close(self) -> None:
-        """Give the ledger back."""
+        """Close the ledger."""
         self._ledger.close()
 
     def __enter__(self) -> Study:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -283,15 +325,20 @@ class Study:
             phases=(),
             seen=Numbers.of(row.number for row in rows if row.taught),
             pending=Numbers.of(row.number for row in rows if row.status == RUNNING),
-            started=_now(),
+            started=now(),
         )
         task = self.task(row, rows)
         self._ledger.write(replace(row, phases=(task.first_row(),)))
         return task
 
     def task(self, row: PlayRow, rows: Sequence[PlayRow], first: Decision | None = None) -> Task:
-        """A row as a task: its decisions follow from those of all `rows` that it has seen. `first` is the first
-        decision if it has been taken."""
+        """The task of a row.
+
+        Args:
+            row: The row.
+            rows: All rows of the ledger; the decisions follow from those that the play has seen.
+            first: The first decision, if it has been taken.
+        """
         settings, others = self.settings, {other.number: other for other in rows}
         absent = [number for number in (*row.seen, *row.pending) if number not in others]
         if absent:
@@ -323,30 +370,30 @@ class Study:
         return {name: float(rng.uniform(low, high)) for name, (low, high) in self.family.parameters.items()}
 
     def _learned(self, seen: Sequence[PlayRow]) -> Learned:
-        """What follows from these plays; kept until there are others, so that models are fitted once."""
+        """The bandit with these plays; kept until there are others, so that models are fitted once."""
         numbers = tuple(row.number for row in seen)
         if self._last_learned is None or self._last_learned[0] != numbers:
             self._last_learned = numbers, Learned(self.settings.bandit, tuple(map(self._experienced, seen)))
         return self._last_learned[1]
 
     def _experienced(self, row: PlayRow) -> Played:
-        """A finished play as bandits see it. It never changes, and is made and checked once."""
+        """A finished play as bandits see it. It never changes, so it is made and checked once."""
         if row.number not in self._history:
             bandit = self.settings.bandit
             self._history[row.number] = bandit.checked(_played(row, bandit.phases), row.number)
         return self._history[row.number]
 
     def was_random(self, row: PlayRow) -> bool:
-        """Whether the sets of a play were drawn: no model chose them, and they were not given to begin with."""
+        """Whether the sets of a play are random: neither chosen by a model nor given at the start."""
         return row.phases[0].mean is None and row.number > len(self.settings.bandit_settings.first)
 
     @property
     def learned(self) -> Learned:
-        """The bandit with all finished plays: predictions, effects and decisions follow from it."""
+        """The bandit with all finished plays, for predictions, effects and decisions."""
         return self._learned(self._taught())
 
     def _taught(self, after: int | None = None) -> list[PlayRow]:
-        """Plays to learn from, all of them or up to a number; borrowed ones always."""
+        """The plays to learn from: all, or those up to a number, which include borrowed ones."""
         taught = [row for row in self._ledger.plays() if row.taught and (after is None or row.number <= after)]
         if not taught:
             raise StudyError(f"'{self.path}' has no finished plays to learn from; play first")
@@ -387,20 +434,22 @@ def _read(path: Path, stored: Mapping[str, Any], given: tuple[Any, ...]) -> Stud
 def _warn_of_changes(family: Family, stored: Mapping[str, Any], path: Path) -> None:
     if stored["source"] != source_hash(family):
         warnings.warn(
-            f"the file that defines family '{family.name}' has changed since '{path}' was begun; plays before "
-            "and after are compared as if it had not",
+            f"the file that defines family '{family.name}' has changed since '{path}' was created; earlier and "
+            "later plays are compared as if it had not",
             stacklevel=3,
         )
 
 
 def _started(row: PlayRow) -> Played:
-    """A play in flight: of what it plays only the first decision is known to the driver."""
+    """A play in flight as bandits see it; the driver knows only its first decision."""
     return Played(tuple(row.parameters.values()), (PlayedPhase(row.phases[0].arm),))
 
 
 def _played(row: PlayRow, phases: int) -> Played:
-    """A finished play as bandits see it. A phase that a diverged run never reached counts as the last that it did:
-    the same set, the same reward, a loss that is not finite."""
+    """A finished play as bandits see it.
+
+    A phase that a diverged run did not reach counts as its last one: the same set and reward, a loss that is NaN.
+    """
     found, loss = [], None
     for number in range(phases):
         phase = row.phases[min(number, len(row.phases) - 1)]
@@ -409,18 +458,9 @@ def _played(row: PlayRow, phases: int) -> Played:
     return Played(tuple(row.parameters.values()), tuple(found))
 
 
-def _message(error: Exception) -> str:
-    """In text that a ledger can keep."""
-    return f"{type(error).__name__}: {error}"[:LONGEST_MESSAGE].encode("utf-8", "replace").decode()
-
-
 def _context(row: PlayRow) -> str:
     return ", ".join(f"{name} = {value:.4g}" for name, value in row.parameters.items())
 
 
 def _error(row: PlayRow) -> str:
     return "-" if row.error is None else f"{row.error:.2e}"
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -21,7 +21,7 @@ AFTER = ("attempts", "message", "host", "started", "finished")
 
 
 def flat(plays: Sequence[PlayRow]) -> list[dict[str, Any]]:
-    """A mapping per play, all with the same keys: parameters by name, then `error_1`, `error_2`... for the phases."""
+    """A dict per play, all with the same keys: parameters by name, then `error_1`, `error_2`... for the phases."""
     phases = max((len(play.phases) for play in plays), default=0)
     return [_flat(play, phases) for play in plays]
 
@@ -53,7 +53,18 @@ def _pandas(what: str) -> Any:
 
 
 def export(plays: Sequence[PlayRow], path: str | os.PathLike[str]) -> Path:
-    """Write a table to a .csv, .json or .parquet file, all or nothing."""
+    """Write a table to a .csv, .json or .parquet file. A file is replaced as a whole or left as it is.
+
+    Args:
+        plays: The rows.
+        path: The file; its ending decides the format.
+
+    Returns:
+        The path.
+
+    Raises:
+        FileError: The ending is none of the three, the file cannot be written, or pandas is missing.
+    """
     path = a_path(path)
     rows = flat(plays)
     if path.suffix == ".csv":

@@ -17,9 +17,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, final
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from ...conditions import Side
@@ -28,7 +26,7 @@ from ...families.fields import components_of
 from ...pinn.laws import Law, Lookup, Place, System
 from ...pinn.options import SolverOptions
 from ...pinn.problem import Problem, channel_values, fixed_rows, law_rows
-from ...pinn.sampler import Sampler
+from ...pinn.sampler import Draw, Sampler
 from ...pinn.schedule import Schedule
 from ...pinn.solution import PhaseRecord
 from .base import Reward, Score, decades
@@ -67,13 +65,12 @@ class Residual(Reward):
         return measure
 
 
-def _on_points(problem: Problem, drawn: Any, dtype: Any) -> Problem:
+def _on_points(problem: Problem, drawn: Draw, dtype: Any) -> Problem:
     """The problem with validation points in the place of its training points."""
-    blocks = jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf), dtype), drawn)
     return eqx.tree_at(
         lambda p: (p.collocation, p.boundary, p.interface, p.lambda_boundary),
         problem,
-        (*blocks, jnp.asarray(BOUNDARY, dtype)),
+        (*drawn.blocks(dtype), jnp.asarray(BOUNDARY, dtype)),
         is_leaf=lambda leaf: leaf is None,
     )
 

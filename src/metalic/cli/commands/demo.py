@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Seed, check_writable
+from ..display import play_display, solve_display
+from ..options import Seed, check_writable
+from ..printing import names
 
 if TYPE_CHECKING:
-    from ..study import Study
+    from ...study import Study
 
 S = 20.0  # the new problem
 PLAYS = 12
 
 
-def demo(
+def command(
     out: Annotated[Path, typer.Option(help="Directory for the study, the picture and the solutions.")] = Path(
         "metalic-demo"
     ),
@@ -26,17 +28,15 @@ def demo(
     """Play a small study of Poisson's equation, ask it for advice, and compare with a random set (two minutes)."""
     out.mkdir(parents=True, exist_ok=True)
     check_writable(out / "demo.png")
-    from .. import runtime
+    from ... import runtime
 
     runtime.prepare()
     from rich.console import Console
     from rich.table import Table
 
-    from ..pinn.figures import comparison_figure
-    from ..solving import solve
-    from ..study import Study
-    from .solving import progress_display
-    from .studying import play_display
+    from ...pinn.figures import comparison_figure
+    from ...solving import solve
+    from ...study import Study
 
     console = Console()
     console.print(
@@ -53,7 +53,7 @@ def demo(
         console.print(f"For a new problem, s = {S:g}, it recommends {_named(advice.conditions)}.")
         solutions = {}
         for name, conditions in sets.items():
-            with progress_display(quiet=False) as show_solve:
+            with solve_display(quiet=False) as show_solve:
                 solutions[name] = solve("poisson", conditions, "quick", seed=seed, progress=show_solve, s=S)
         table = Table("set", "conditions", "relative error", "training seconds")
         for name, solution in solutions.items():
@@ -77,8 +77,8 @@ def _random_set(study: Study, seed: int) -> int:
 
 def _named(conditions: Any) -> str:
     """Sets per phase as text, one if they are all the same."""
-    names = [",".join(one) or "none" for one in conditions]
-    return names[0] if len(set(names)) == 1 else " then ".join(names)
+    sets = [names(one) for one in conditions]
+    return sets[0] if len(set(sets)) == 1 else " then ".join(sets)
 
 
 def _draw_plays(axis: Any, study: Study) -> None:

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-import json
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..atomic import write_whole
-from .options import FamilyName, Json, Parameters, Seed, check_writable, read_parameters
-from .studying import recommended
+from ...atomic import write_whole
+from ...errors import FileError, StudyError
+from ..display import solve_display
+from ..options import (
+    Extrapolate,
+    FamilyName,
+    Json,
+    Parameters,
+    Quiet,
+    Seed,
+    check_writable,
+    read_parameters,
+)
+from ..printing import names, number, print_json, warnings_as_lines
 
 if TYPE_CHECKING:
-    from ..pinn import Report, Solution
+    from ...pinn import Solution
+    from ...study import Recommendation
 
 
-def solve(
+def command(
     family: FamilyName,
     parameter: Parameters = None,
     conditions: Annotated[
@@ -47,9 +54,9 @@ def solve(
     ] = None,
     start: Annotated[Path | None, typer.Option(help="Start from this solution (.npz), library or study (.db).")] = None,
     cold: Annotated[bool, typer.Option("--cold", help="Start from random networks, whatever libraries exist.")] = False,
-    extrapolate: Annotated[bool, typer.Option("--extrapolate", help="Allow parameters outside their boxes.")] = False,
+    extrapolate: Extrapolate = False,
     pin: Annotated[bool, typer.Option(help="Run on one core, where a seed gives the same bits every time.")] = True,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Solve one PDE of a family.
@@ -59,11 +66,11 @@ def solve(
     values = read_parameters(parameter)
     for path in (out, plot):
         check_writable(path)
-    from .. import runtime
+    from ... import runtime
 
     runtime.prepare(pin=pin)
-    from ..families import find_family
-    from ..solving import solve as run
+    from ...families import find_family
+    from ...solving import solve
 
     found = find_family(family)
     found.check_parameters(values, extrapolate)
@@ -72,8 +79,8 @@ def solve(
     chosen: Any = conditions
     if conditions is not None and (conditions.endswith(".db") or conditions == found.name):
         chosen = recommended(conditions, found, values, schedule or "fast", extrapolate)
-    with progress_display(quiet) as show:
-        solution = run(
+    with solve_display(quiet) as show:
+        solution = solve(
             found,
             chosen,
             schedule,
@@ -93,23 +100,32 @@ def solve(
         figure, kind = solution.plot(), plot.suffix.lstrip(".").lower()
         write_whole(plot, lambda file: figure.savefig(file, format=kind, dpi=120))
     if as_json:
-        typer.echo(json.dumps(solution.to_dict(), indent=2))
+        print_json(solution.to_dict())
     else:
-        print_solution(solution, out, plot)
+        _print_solution(solution, out, plot)
+
+
+def recommended(path: str, family: Any, values: dict[str, str], schedule: str, extrapolate: bool) -> Recommendation:
+    """The conditions of `metalic solve -c study.db`; the schedule must have as many phases as the study's."""
+    from ...pinn.schedule import find_schedule
+    from ...study import Study
+
+    with warnings_as_lines(), Study(path, family, read_only=True) as study:
+        phases, wanted = len(study.settings.schedule.phases), len(find_schedule(schedule).phases)
+        if phases != wanted:
+            raise StudyError(f"'{path}' knows plays of {phases} phase(s); schedule '{schedule}' has {wanted}")
+        return study.recommend(values, extrapolate=extrapolate)
 
 
 def _check_picture(path: Path) -> None:
     from matplotlib.backend_bases import FigureCanvasBase
-
-    from ..errors import FileError
 
     known = FigureCanvasBase.get_supported_filetypes()
     if path.suffix.lstrip(".").lower() not in known:
         raise FileError(f"'{path}': a picture ends in one of .{', .'.join(sorted(known))}")
 
 
-def print_solution(solution: Solution, out: Path | None, plot: Path | None) -> None:
-    """A small table for people."""
+def _print_solution(solution: Solution, out: Path | None, plot: Path | None) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -123,11 +139,11 @@ def print_solution(solution: Solution, out: Path | None, plot: Path | None) -> N
         table.add_row(
             str(i + 1),
             phase.optimizer,
-            ",".join(phase.conditions) or "none",
+            names(phase.conditions),
             str(phase.iterations),
             f"{phase.seconds:.1f}",
-            f"{phase.loss:.2e}",
-            "-" if phase.error is None else f"{phase.error:.2e}",
+            number(phase.loss),
+            number(phase.error),
             phase.stop_reason,
         )
     console.print(table)
@@ -140,75 +156,3 @@ def print_solution(solution: Solution, out: Path | None, plot: Path | None) -> N
     for path, what in ((out, "solution"), (plot, "picture")):
         if path is not None:
             console.print(f"{what} written to {path}", soft_wrap=True)
-
-
-@contextmanager
-def progress_display(quiet: bool) -> Iterator[Callable[[Report], None] | None]:
-    """A live bar on a terminal, plain lines elsewhere, nothing if quiet; always on stderr."""
-    if quiet:
-        yield None
-    elif sys.stderr.isatty():
-        with _bar() as show:
-            yield show
-    else:
-        yield _Lines()
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[Report], None]]:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("phase {task.fields[phase]} {task.fields[optimizer]:<12}"),
-        BarColumn(),
-        TextColumn("{task.completed}/{task.total}  loss {task.fields[loss]}  error {task.fields[error]}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        fields: dict[str, Any] = {"phase": "1", "optimizer": "compiling", "loss": "-", "error": "-"}
-        task = bar.add_task("", total=1, **fields)
-        current = [-1]
-
-        def show(report: Report) -> None:
-            if report.phase != current[0]:
-                current[0] = report.phase
-                bar.reset(task)
-            bar.update(
-                task,
-                completed=report.iteration,
-                total=report.iterations,
-                phase=f"{report.phase + 1}/{report.phases}",
-                optimizer=report.optimizer,
-                loss="-" if report.loss is None else f"{report.loss:.2e}",
-                error="-" if report.error is None else f"{report.error:.2e}",
-            )
-
-        yield show
-
-
-class _Lines:
-    """A line now and then, for logs."""
-
-    interval = 5.0
-
-    def __init__(self) -> None:
-        self.last, self.begun = time.monotonic(), False
-
-    def __call__(self, report: Report) -> None:
-        now = time.monotonic()
-        if report.loss is None:  # a phase begins, and all that was given is found to be right
-            if not self.begun:
-                typer.echo("compiling, then training (kept for next time) ...", err=True)
-            self.begun = True
-            return
-        if now - self.last < self.interval and report.iteration < report.iterations:
-            return
-        self.last = now
-        left = report.seconds / report.iteration * (report.iterations - report.iteration)
-        error = "" if report.error is None else f"  error {report.error:.2e}"
-        typer.echo(
-            f"phase {report.phase + 1}/{report.phases} {report.optimizer}: {report.iteration}/{report.iterations}"
-            f"  loss {report.loss:.2e}{error}  at most {left:.0f} s left",
-            err=True,
-        )

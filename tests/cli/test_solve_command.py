@@ -1,9 +1,9 @@
-"""The command line as a user meets it: real processes, their exit codes and what they print."""
+"""`metalic solve`: exit codes, what it prints and what it writes."""
 
 import json
-import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ import pytest
 import metalic as mt
 from metalic.cli import main
 
-METALIC = [sys.executable, "-c", "from metalic.cli import main; main()"]
+Metalic = Callable[..., "subprocess.CompletedProcess[str]"]
 
 BROKEN = """
 import metalic as mt
@@ -57,36 +57,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-    return subprocess.run([*METALIC, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False)
-
-
-def test_help_does_not_import_jax(folder: Path) -> None:
-    code = """
-import sys
-sys.argv = ["metalic", "--help"]
-from metalic.cli import main
-try:
-    main()
-except SystemExit:
-    pass
-assert not {"jax", "scipy", "matplotlib", "distributed"} & set(sys.modules)
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-
-
-def test_families_and_conditions_as_json(folder: Path) -> None:
-    families = json.loads(run(folder, "families", "--json").stdout)
-    assert [row["family"] for row in families][:4] == ["poisson", "advection", "reaction", "burgers"]
-    assert {row["family"] for row in families} >= {"heat", "kdv", "poisson-unit"}
-    conditions = json.loads(run(folder, "conditions", "burgers", "--json").stdout)
-    assert [row["name"] for row in conditions] == ["u", "uavg", "r", "rc", "gr", "c", "x", "xx", "tt"]
-    assert "solution continuity" in run(folder, "conditions", "poisson").stdout
-
-
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("solve", "poison", "-p", "s=1"), "Did you mean 'poisson'"),
         (("solve", "poisson"), "'s' is missing"),
@@ -117,11 +89,11 @@ def test_families_and_conditions_as_json(folder: Path) -> None:
 def test_bad_input_is_one_clear_line(
     folder: Path,
     words: tuple[str, ...],
-    told: str,
+    message: str,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """In this process, to save two dozen start-ups; the next test checks a real one."""
+    """In this process, to save two dozen start-ups; test_app.py checks a real one."""
     monkeypatch.chdir(folder)
     monkeypatch.setattr(sys, "argv", ["metalic", *words, "--quiet", "--no-pin"])
     before = _listing(folder)
@@ -129,7 +101,7 @@ def test_bad_input_is_one_clear_line(
         main()
     printed = capfd.readouterr()
     assert stopped.value.code == 2
-    assert told in printed.err
+    assert message in printed.err
     assert "Traceback" not in printed.err
     assert printed.out == ""
     assert _listing(folder) == before
@@ -139,29 +111,46 @@ def _listing(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.name != "__pycache__")
 
 
-def test_bad_input_of_a_real_process(folder: Path) -> None:
-    result = run(folder, "solve", "poison", "-p", "s=1")
-    assert result.returncode == 2
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: no family 'poison'")
-    assert "Traceback" not in result.stderr
-
-
-def test_solve_writes_json_solution_and_picture(folder: Path) -> None:
+def test_solve_writes_json_solution_and_picture(metalic: Metalic, tmp_path: Path) -> None:
     words = ["solve", "poisson", "-p", "s=5", "-c", "uavg,c;u,c", "--schedule", "quick", "--seed", "3"]
-    result = run(folder, *words, "--out", "sol.npz", "--plot", "sol.png", "--json")
+    result = metalic(*words, "--out", "sol.npz", "--plot", "sol.png", "--json")
     assert result.returncode == 0, result.stderr
-    told = json.loads(result.stdout)
-    assert (told["family"], told["parameters"], told["seed"], told["schedule"]) == ("poisson", {"s": 5.0}, 3, "quick")
-    assert told["conditions"] == ["u", "c"]
-    assert told["index"] == 1 + 2**5
-    assert [phase["optimizer"] for phase in told["phases"]] == ["adam", "gauss-newton"]
-    assert [phase["conditions"] for phase in told["phases"]] == [["uavg", "c"], ["u", "c"]]
-    for phase in told["phases"]:
+    answer = json.loads(result.stdout)
+    assert (answer["family"], answer["parameters"], answer["seed"], answer["schedule"]) == (
+        "poisson",
+        {"s": 5.0},
+        3,
+        "quick",
+    )
+    assert answer["conditions"] == ["u", "c"]
+    assert answer["index"] == 1 + 2**5
+    assert [phase["optimizer"] for phase in answer["phases"]] == ["adam", "gauss-newton"]
+    assert [phase["conditions"] for phase in answer["phases"]] == [["uavg", "c"], ["u", "c"]]
+    for phase in answer["phases"]:
         assert {"iterations", "seconds", "loss", "error", "stop_reason"} <= set(phase)
-    assert told["error"] < 0.05
+    assert answer["error"] < 0.05
     assert "phase 2/2 gauss-newton: 50/50" in result.stderr
-    solution = mt.Solution.load(folder / "sol.npz")
-    assert solution.error == told["error"]
+    solution = mt.Solution.load(tmp_path / "sol.npz")
+    assert solution.error == answer["error"]
     assert np.isfinite(solution(x=0.5, y=0.5))
-    assert (folder / "sol.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert (tmp_path / "sol.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_solve_as_a_study_advises(metalic: Metalic, played: Path, family: str) -> None:
+    advice = metalic("recommend", "t.db", "--family", family, "-p", "a=1", "--json")
+    assert advice.returncode == 0, advice.stderr
+    solved = metalic(
+        "solve",
+        family,
+        "-p",
+        "a=1",
+        "-c",
+        "t.db",
+        "--schedule",
+        family.replace("Tiny", "SCHEDULE"),
+        "--json",
+        "--quiet",
+    )
+    assert solved.returncode == 0, solved.stderr
+    phases = json.loads(solved.stdout)["phases"]
+    assert [phase["conditions"] for phase in phases] == json.loads(advice.stdout)["conditions"]

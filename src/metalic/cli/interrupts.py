@@ -1,0 +1,72 @@
+"""What Ctrl-C does to a command: the process ends soon, with exit code 130, and says where the results are."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+
+GRACE = 2.5  # seconds after Ctrl-C until plays in flight are given up
+LAST = 1.0  # seconds from then until the process ends
+
+
+@contextmanager
+def exit_on_interrupt(results: Path, finished: Callable[[], str] = lambda: "") -> Iterator[None]:
+    """Turn a KeyboardInterrupt into exit code 130 and a line that says where finished work is kept.
+
+    Args:
+        results: Where it is kept.
+        finished: Describes it, when asked after the interrupt.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(f"stopped{finished()}; everything finished is in '{results}': run it again to continue", err=True)
+        raise typer.Exit(130) from None
+
+
+@contextmanager
+def deadline_after_interrupt() -> Iterator[None]:
+    """Limit the time from a Ctrl-C to the end of the block.
+
+    GRACE seconds after a Ctrl-C a second one is sent; LAST seconds after that the process ends. Every finished play is
+    in the ledger, so the process may end anywhere. A thread watches, because the main one may be inside a compilation,
+    where no signal handler runs. The thread and the wake-up descriptor go when the block is left.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only the main thread may set a wake-up descriptor
+        yield
+        return
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    left = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(reader, left), daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        left.set()
+        signal.set_wakeup_fd(before)
+        os.close(writer)  # the reader sees the end of the pipe
+        watcher.join()
+        os.close(reader)
+
+
+def _watch(reader: int, left: threading.Event) -> None:
+    while (byte := os.read(reader, 1)) != bytes([signal.SIGINT]):
+        if not byte:
+            return
+    if left.wait(GRACE):
+        return
+    os.kill(os.getpid(), signal.SIGINT)
+    if left.wait(LAST):
+        return
+    if sys.stderr.isatty():
+        sys.stderr.write("\x1b[?25h")  # the live table has hidden the cursor
+    os._exit(130)
