@@ -138,10 +138,11 @@ def spread(family: Family, count: int) -> list[dict[str, float]]:
         unit = np.linspace(0, 1, count)[:, None]
     else:
         unit = qmc.Halton(len(names), scramble=False).random(count)
-    return [dict(zip(names, map(_at, row, boxes))) for row in unit]
+    return [dict(zip(names, map(at_unit, row, boxes))) for row in unit]
 
 
-def _at(unit: float, box: tuple[float, float]) -> float:
+def at_unit(unit: float, box: tuple[float, float]) -> float:
+    """The parameter at a place between 0 and 1 of its box, in logarithms if the box is wide."""
     low, high = box
     if in_logarithms(low, high):
         return float(np.clip(low * (high / low) ** unit, low, high))

@@ -68,7 +68,7 @@ class Sweep:
         place, variables = check_format(path), self._variables()
         if place.suffix == ".nc":
             return write_whole(place, lambda file: _write_netcdf(file, variables, self.library.family))
-        arrays = {name: array for name, (_, array) in variables.items()}
+        arrays: dict[str, Any] = {name: array for name, (_, array) in variables.items()}
         return write_whole(place, lambda file: np.savez_compressed(file, **arrays))
 
     def _variables(self) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
