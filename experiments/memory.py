@@ -170,8 +170,8 @@ def page(found: dict[str, Any], count: int) -> str:
     text = [
         f"Made by `python -m experiments.memory --count {count}`. Unseen parameters, each solved cold with `fast` and",
         "from the library. *Warm error*: where a solve from the library ends by itself. *Speed-up*: seconds until the",
-        f"error of the cold solve, cold / warm, median; *never reached* within {ITERATIONS} iterations. *Error ratio*: at",
-        "equal seconds, warm / cold, geometric mean. *Above 1e-2*: cold / warm.\n",
+        f"error of the cold solve, cold / warm, median; *never reached* within {ITERATIONS} iterations. *Error ratio*:",
+        "at equal seconds, warm / cold, geometric mean. *Above 1e-2*: cold / warm.\n",
         markdown(head, rows),
     ]
     if found["sweep"]:

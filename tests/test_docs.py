@@ -50,6 +50,7 @@ def test_many_members(tmp_path, monkeypatch):
     assert found["third"].error < 1e-3
     assert found["found"].errors.max() < 1e-3
     assert len(found["own"]) == 11
+    assert found["hard"].error < 1e-2
     assert (tmp_path / "line.npz").stat().st_size > 0
 
 

@@ -36,6 +36,7 @@ _HOME = {
     "Solution": "pinn",
     "Schedule": "pinn",
     "Phase": "pinn",
+    "Continue": "pinn",
     "Adam": "pinn",
     "LBFGS": "pinn",
     "GaussNewton": "pinn",
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
     from .errors import MetalicError
     from .families import Dirichlet, Family, Neumann, Periodic, Robin, find_family
     from .geometry import Box, Decomposition, Points, Region, Union, split
-    from .pinn import LBFGS, Adam, GaussNewton, Phase, Schedule, Solution
+    from .pinn import LBFGS, Adam, Continue, GaussNewton, Phase, Schedule, Solution
     from .solving import solve
     from .study import Library, Recommendation, Study, prepare, sweep
 

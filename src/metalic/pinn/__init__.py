@@ -1,7 +1,7 @@
 """How one PDE is solved: networks, loss, optimizers, schedules."""
 
 from .optimizers import LBFGS, Adam, GaussNewton
-from .schedule import SCHEDULES, Phase, Schedule, find_schedule
+from .schedule import SCHEDULES, Continue, Phase, Schedule, find_schedule
 from .solution import Solution
 from .solver import Report, train
 
@@ -9,6 +9,7 @@ __all__ = [
     "LBFGS",
     "SCHEDULES",
     "Adam",
+    "Continue",
     "GaussNewton",
     "Phase",
     "Report",

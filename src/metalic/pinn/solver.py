@@ -31,6 +31,7 @@ from .schedule import Phase, Schedule
 from .solution import ERROR_CAP, PhaseRecord, Solution, evaluate, relative_error
 from .start import Start, Target, fitted
 
+CONVERGED = (Status.GRADIENT, Status.CHANGE, Status.STALLED)
 CANDIDATES = 5  # how many times more points adaptive sampling looks at than it keeps
 
 
@@ -253,12 +254,16 @@ class _PhaseTrainer:
         state = start_state(optimizer, problem, theta)
         jax.block_until_ready(advance(optimizer, problem, state, jnp.asarray(0)))
         compiled = time.perf_counter()
-        done, status, steps = 0, Status.RUNNING, self._chunks()
-        while done < budget and status is Status.RUNNING:
+        done, status, steps, stops = 0, Status.RUNNING, self._chunks(), self._stops()
+        while done < budget and (status is Status.RUNNING or (stops and status in CONVERGED)):
             if self.phase.resample and done and done % self.phase.resample == 0:
                 problem = self._move_points(problem, state.theta)
                 state = restart(optimizer, problem, state)
-            state, count = advance(optimizer, problem, state, jnp.asarray(min(steps, budget - done)))
+            if stops and (done >= stops[0][0] or status is not Status.RUNNING):
+                problem = self._move_parameters(problem, stops.pop(0)[1])
+                state = restart(optimizer, problem, state)
+            ahead = (stops[0][0] if stops else budget) - done
+            state, count = advance(optimizer, problem, state, jnp.asarray(min(steps, ahead)))
             done, status = done + int(count), Status(int(state.status))
             if self._measure(problem, done, float(state.loss), state.theta, time.perf_counter() - compiled):
                 status = status if status is not Status.RUNNING else Status.STOPPED
@@ -279,6 +284,18 @@ class _PhaseTrainer:
             decision=self.decision,
         )
         return problem, state.theta, record
+
+    def _stops(self) -> list[tuple[int, dict[str, float]]]:
+        """Iterations and the parameters that hold from then on, if the phase moves them."""
+        continues, budget = self.phase.continues, self.phase.iterations
+        if continues is None:
+            return []
+        values = continues.values(self.setup.parameters, self.setup.system.family.easy)
+        return [(n * budget // len(values), one) for n, one in enumerate(values)]
+
+    def _move_parameters(self, problem: Problem, values: Mapping[str, float]) -> Problem:
+        arrays = self.setup.on_device({name: np.asarray(value) for name, value in values.items()})
+        return eqx.tree_at(lambda p: p.parameters, problem, arrays)
 
     def _chunks(self) -> int:
         """A chunk never runs across a change of points."""
