@@ -97,7 +97,7 @@ def test_other_parameters_seeds_conditions_and_weights_compile_nothing(compilati
     assert compilations == []
 
 
-class Divided(Decay):
+class Divided(Tiny):
     """The domain is cut where one likes; `past` is a value at the boundary."""
 
     def __init__(self, cut, end=1.0, past=1.0):

@@ -51,7 +51,7 @@ def test_a_laplacian_is_one_channel_of_a_residual():
 
 @pytest.mark.parametrize("name", ["poisson", "poisson-unit"])
 def test_poisson_needs_one_channel(name):
-    found = System(mt.find_family(name), Network(2, 1)).residual.channels
+    found = System(mt.find_family(name), Network(2, 1, (4,))).residual.channels
     assert found == ((0, Laplacian((2, 2))),)
 
 
