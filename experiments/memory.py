@@ -43,9 +43,9 @@ def main() -> None:
         if (place / f"{name}.db").exists():
             found["members"] += compare(name, place / f"{name}.db", options.count)
             options.out.with_suffix(".json").write_text(json.dumps(found, indent=1))
-    if options.sweep:
-        found["sweep"] = swept(place / "poisson.db", options.sweep)
-    found["useless"] = useless(place / "poisson.db")
+    if (place / "poisson.db").exists():
+        found["sweep"] = swept(place / "poisson.db", options.sweep) if options.sweep else None
+        found["useless"] = useless(place / "poisson.db")
     write(options.out, "What a library is worth", page(found, options.count), found)
     draw(found["members"], options.out.with_suffix(".png"))
 

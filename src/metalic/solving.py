@@ -121,16 +121,21 @@ def find_start(given: Any, family: Family, cold: bool = False, shipped: bool = F
     if given is None:
         path = shipped_library(family) if shipped and not cold else None
         return None if path is None else Library(path, family)
-    if isinstance(given, Study):
-        return Library(given.path, family)
-    if not isinstance(given, str | os.PathLike):
-        return given
-    path = a_path(given)
-    if path.suffix == ".db":
+    if isinstance(given, str | os.PathLike):
+        path = a_path(given)
+        if path.suffix != ".db":
+            return Start.of(load_solution(path, family), source=str(given))
         if not exists(path):
             raise LibraryError(f"there is no library '{path}'; `metalic prepare` makes one")
-        return Library(path, family)
-    return Start.of(load_solution(path, family), source=str(given))
+        given = Library(path, family)
+    if isinstance(given, Study):
+        given = Library(given.path, family)
+    if isinstance(given, Library) and not given.usable:
+        raise LibraryError(
+            f"'{given.path}' has no member that a solve could start from: it has {len(given)} member(s) with networks, "
+            "none of them good"
+        )
+    return given
 
 
 def load_solution(path: str | os.PathLike[str], family: Family) -> Solution:
