@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: play test soak lint bench clean
+.PHONY: play test soak lint bench libraries clean
 
 play: $(VENV)/.installed
 	$(BIN)/metalic demo --out play
@@ -26,6 +26,12 @@ lint: $(VENV)/.tests
 # Speed and memory against targets and peers, under 20 minutes on an idle machine.
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.bench --out results/bench
+
+# The libraries of solved members inside the package, a few minutes each on an idle core; run again to go on.
+libraries: $(VENV)/.installed
+	mkdir -p src/metalic/knowledge/members
+	for family in poisson advection reaction burgers; do \
+	  $(BIN)/metalic prepare $$family --out src/metalic/knowledge/members/$$family.db || exit 1; done
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

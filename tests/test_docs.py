@@ -47,6 +47,18 @@ def test_evaluation(tmp_path, monkeypatch, capsys):
         assert (tmp_path / name).stat().st_size > 0
 
 
+def test_many_members(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = run_page("many-members.md")
+    assert found["second"].start["kind"] == "copied"
+    assert found["third"].start["kind"] == "interpolated"
+    assert found["third"].error < 1e-3
+    assert found["found"].errors.max() < 1e-3
+    assert len(found["own"]) == 11
+    assert found["hard"].error < 1e-2
+    assert (tmp_path / "line.npz").stat().st_size > 0
+
+
 PAGES = [*DOCS.rglob("*.md"), *DOCS.parent.glob("*.md"), *(DOCS.parent / "results").rglob("*.md")]
 
 

@@ -2,18 +2,20 @@
 
 import numpy as np
 import pytest
-from small import ADAM, HIDDEN, POINTS, Line
+from small import ADAM, HIDDEN, POINTS, Line, untrained
 
 import metalic as mt
 from metalic.errors import (
     ConditionError,
     FamilyError,
     GeometryError,
+    LibraryError,
     ParameterError,
     ScheduleError,
 )
 from metalic.pinn import Phase
 from metalic.solving import solve
+from metalic.study.warm import Warm
 
 ONE = [Phase(ADAM, 1)]
 
@@ -114,3 +116,36 @@ def test_a_decomposition_that_overlaps_or_has_a_hole_is_told_when_it_is_made():
         mt.Decomposition(box, {"a": mt.Box(x=(0, 0.6)), "b": mt.Box(x=(0.5, 1))})
     with pytest.raises(GeometryError, match="hole"):
         mt.Decomposition(box, {"a": mt.Box(x=(0, 0.4)), "b": mt.Box(x=(0.5, 1))})
+
+
+# --- Where a solve starts --------------------------------------------------------------------------------------------
+
+
+def test_a_library_of_the_package_is_used_unless_something_is_given(tmp_path, monkeypatch):
+    """Conditions, a schedule, options and `cold` turn it off; a start of one's own goes first."""
+    path = tmp_path / "line.db"
+    with mt.Library(path, Line) as library:
+        library.add(untrained(Line, error=1e-4))
+    monkeypatch.setattr("metalic.solving.shipped_library", lambda family: path)
+    used = []
+    monkeypatch.setattr(Warm, "solve", lambda self, values: used.append(str(self.library.path)) or "warm")
+    monkeypatch.setattr("metalic.solving.train", lambda *_, start, **__: start)
+    assert solve(Line, k=2.0) == "warm"
+    assert solve(Line, k=2.0, seed=3) == "warm"
+    given = [{"conditions": "u"}, {"schedule": "fast"}, {"cold": True}, {"hidden": (5,)}, {"points": POINTS}]
+    for arguments in [*given, {"lambda_boundary": 20.0}, {"precision": "float32"}, {"scaling": "none"}]:
+        assert solve(Line, k=2.0, **arguments) is None, arguments
+    weights = np.zeros((2, 16))
+    assert solve(Line, k=2.0, start=weights) is weights
+    assert solve(Line, k=2.0, start=path) == "warm"
+    (nearest,) = solve(Line, "u", k=2.0, start=path)
+    assert (nearest.source, nearest.kind) == (str(path), "nearest")
+    assert used == 3 * [str(path)]
+
+
+def test_a_library_without_a_member_to_start_from_is_told(tmp_path):
+    with mt.Library(tmp_path / "bad.db", Line) as library:
+        library.add(untrained(Line, error=0.5))
+    for start in (library, library.path, mt.Library(tmp_path / "empty.db", Line)):
+        with pytest.raises(LibraryError, match=r"has no member that a solve could start from: it has \d member"):
+            attempt(start=start)

@@ -38,6 +38,7 @@ _HOME = {
     "Check": "pinn",
     "Schedule": "pinn",
     "Phase": "pinn",
+    "Continue": "pinn",
     "Adam": "pinn",
     "LBFGS": "pinn",
     "GaussNewton": "pinn",
@@ -50,6 +51,9 @@ _HOME = {
     "Greedy": "bandit",
     # how plays are run and kept
     "Study": "study",
+    "Library": "study",
+    "prepare": "study",
+    "sweep": "study",
     "Recommendation": "study",
     # errors
     "MetalicError": "errors",
@@ -65,9 +69,9 @@ if TYPE_CHECKING:
     from .families import Dirichlet, Family, Neumann, Periodic, Robin, find_family
     from .families.tabulated import Reference
     from .geometry import Box, Decomposition, Points, Region, Union, split
-    from .pinn import LBFGS, Adam, Check, GaussNewton, Phase, Schedule, Solution
+    from .pinn import LBFGS, Adam, Check, Continue, GaussNewton, Phase, Schedule, Solution
     from .solving import solve
-    from .study import Recommendation, Study
+    from .study import Library, Recommendation, Study, prepare, sweep
 
 
 def __getattr__(name: str) -> Any:

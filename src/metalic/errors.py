@@ -25,6 +25,10 @@ class ScheduleError(MetalicError):
     """A training schedule, an optimizer or a budget is not valid."""
 
 
+class StartError(MetalicError):
+    """A solve cannot start from what it was given: other equations, another domain, weights that are not finite."""
+
+
 class FileError(MetalicError):
     """A file cannot be read, written, or is not what it should be."""
 
@@ -43,3 +47,7 @@ class LedgerError(StudyError):
 
 class MetalicWarning(UserWarning):
     """Something is probably wrong, but can be continued with: a solution whose check is not good, missing data."""
+
+
+class LibraryError(StudyError):
+    """A library cannot be used: of another family, empty, two members with the same parameters."""

@@ -10,12 +10,14 @@ from functools import partial
 from typing import Any, final
 
 import jax
+import numpy as np
 
+from .atomic import a_path
 from .chooser import Chooser, FixedChooser
 from .conditions import Catalogue, default_conditions, open_faces
-from .errors import MetalicWarning, ScheduleError
+from .errors import FileError, LibraryError, MetalicWarning, ScheduleError, StartError
 from .families.base import Family
-from .families.registry import find_family
+from .families.registry import BUILT_IN, find_family
 from .families.tabulated import Reference
 from .geometry.sampling import Points
 from .pinn.judgement import compared, judged
@@ -24,7 +26,13 @@ from .pinn.problem import Problem
 from .pinn.schedule import Phase, Schedule, find_schedule
 from .pinn.solution import Solution
 from .pinn.solver import Report, error_of, train
+from .pinn.start import Start
 from .sets import Decision, split_phases
+from .study.files import exists
+from .study.knowledge import shipped_library
+from .study.library import Library
+from .study.study import Study
+from .study.warm import Warm
 from .validation import real
 
 CHECK = True
@@ -35,7 +43,7 @@ SECOND = 10**6  # what is added to the seed for a second solve
 def solve(
     family: str | Family | type[Family],
     conditions: Any = None,
-    schedule: str | Schedule | Sequence[Phase] = "fast",
+    schedule: str | Schedule | Sequence[Phase] | None = None,
     *,
     seed: int = 0,
     hidden: Sequence[int] | None = None,
@@ -46,7 +54,7 @@ def solve(
     lambda_boundary: float | None = None,
     lambda_interface: float | Mapping[str, float] | None = None,
     extrapolate: bool = False,
-    progress: Callable[[Report], None] | None = None,
+    progress: Callable[[Report], Any] | None = None,
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None,
     reference: Reference | str | os.PathLike[str] | None = None,
     check: bool | None = None,
@@ -54,6 +62,8 @@ def solve(
     tolerance: float | None = None,
     seconds: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
+    start: Solution | Start | np.ndarray | Library | Study | str | os.PathLike[str] | None = None,
+    cold: bool = False,
     parameters: Mapping[str, Any] | None = None,
     **by_name: Any,
 ) -> Solution:
@@ -65,7 +75,7 @@ def solve(
             'none'. One set per phase: a text 'u,c;u', or a list of sets that are lists themselves. A `Recommendation`,
             or another `Chooser`, picks the set of each phase; so does a function of the phase's number and the loss
             before it. None takes the default of the family. A set in a `Phase` goes before all of these.
-        schedule: The name of a schedule, a `Schedule` or a list of phases.
+        schedule: The name of a schedule, a `Schedule` or a list of phases; 'fast' if the start is cold.
         seed: Decides the points and the weights at the start.
         hidden: The widths of the hidden layers. This and the next six options are decided by the family if they are
             None, else by the schedule, else by the package: (20, 20), 'float64' and weights of 20 and 5.
@@ -77,7 +87,8 @@ def solve(
         lambda_interface: The weight of the interface terms: one number, or weights by condition such as {"uavg": 10};
             a condition that is not named keeps the default.
         extrapolate: Allow parameters outside their boxes.
-        progress: Called with a `Report` when a phase begins and after every chunk of iterations.
+        progress: Called with a `Report` when a phase begins and after every chunk of iterations; if it returns True,
+            the phase ends.
         at_phase_end: Called with the problem and the networks at the end of each phase; what it returns is kept as
             the `score` of the phase.
         reference: What to measure the error against instead of the family's own reference: a `Reference`, or its file.
@@ -92,6 +103,13 @@ def solve(
         checkpoint: A file for the solve in progress, written about once a minute and removed at the end. If it exists,
             the solve continues from it and takes the steps that an uninterrupted one would. A solve that its time
             limit has ended keeps the file, so that the same call continues it.
+        start: A solution, a library, a study, the file of one of them, or an array of weights to start from instead
+            of random networks, for the same parameters or others. By default the library that the package ships for
+            the family, if there is one and neither conditions nor a schedule nor any of the seven options is given.
+            Phases that only find a start (Adam) are left out, unless they are marked `always` or there is no other
+            phase. Networks of another shape or decomposition are made to fit: exactly if the new ones are wider, else
+            by least squares.
+        cold: Start from random networks, whatever libraries there are.
         parameters: The parameters of the member; they can also be given by name, as `s=5`.
         **by_name: Parameters by name.
 
@@ -107,18 +125,25 @@ def solve(
         >>> solution.error < 0.5
         True
     """
-    found, plan = find_family(family), find_schedule(schedule)
+    found, plan = find_family(family), find_schedule("fast" if schedule is None else schedule)
     _warn_of_missing_data(found)
     values = found.check_parameters({**(parameters or {}), **by_name}, extrapolate)
     chooser = find_chooser(conditions, found, plan)
-    chooser.begin(values)
     if tolerance is not None and not (real(tolerance) or 0) > 0:
         raise ScheduleError(f"a tolerance is a positive number such as 1e-4, not {tolerance!r}")
     options = SolverOptions(hidden, points, precision, sampling, scaling, lambda_boundary, lambda_interface)
-    run = partial(train, found, chooser, plan, values, options, extrapolate=extrapolate, progress=progress)
     given = reference if reference is None or isinstance(reference, Reference) else Reference.from_file(reference)
     measure = partial(error_of, extrapolate=extrapolate, given=None if given is None else given.on(found))
-    solution = run(seed=seed, at_phase_end=at_phase_end, seconds=seconds, checkpoint=checkpoint)
+    common: dict[str, Any] = {"extrapolate": extrapolate, "progress": progress}
+    limits: dict[str, Any] = {"seconds": seconds, "checkpoint": checkpoint}
+    plain = conditions is schedule is at_phase_end is seconds is checkpoint is None and options == SolverOptions()
+    begun = find_start(start, found, cold, shipped=plain)
+    warm = Warm(begun, seed=seed, **common).solve(values) if plain and isinstance(begun, Library) else None
+    if isinstance(begun, Library):
+        begun = None if plain else begun.starts(values) or None
+    run = partial(train, found, chooser, plan, values, options, **common)
+    chooser.begin(values)
+    solution = warm or run(seed=seed, at_phase_end=at_phase_end, start=begun, **limits)
     if given is not None and not solution.diverged:
         solution = solution.with_error(measure(solution))
     if not (CHECK if check is None else check) and not verify and tolerance is None:
@@ -142,6 +167,40 @@ def _warn_of_missing_data(family: Family) -> None:
             MetalicWarning,
             stacklevel=3,
         )
+
+
+def find_start(given: Any, family: Family, cold: bool = False, shipped: bool = False) -> Any:
+    """What a solve starts from: a library, or what the solver of `pinn` takes; `shipped` allows that of the package."""
+    if cold and given is not None:
+        raise StartError("a solve has a start or begins cold: give start or cold=True, not both")
+    if given is None:
+        path = shipped_library(family) if shipped and not cold else None
+        return None if path is None else Library(path, family)
+    if isinstance(given, str | os.PathLike):
+        path = a_path(given)
+        if path.suffix != ".db":
+            return Start.of(load_solution(path, family), source=str(given))
+        if not exists(path):
+            raise LibraryError(f"there is no library '{path}'; `metalic prepare` makes one")
+        given = Library(path, family)
+    if isinstance(given, Study):
+        given = Library(given.path, family)
+    if isinstance(given, Library) and not given.usable:
+        raise LibraryError(
+            f"'{given.path}' has no member that a solve could start from: it has {len(given)} member(s) with networks, "
+            "none of them good"
+        )
+    return given
+
+
+def load_solution(path: str | os.PathLike[str], family: Family) -> Solution:
+    """A file's solution of a family. One of a built-in family may have been solved on its usual decomposition."""
+    try:
+        return Solution.load(path, family)
+    except FileError:
+        if family.name not in BUILT_IN or family == find_family(family.name):
+            raise
+    return Solution.load(path)
 
 
 def find_chooser(conditions: Any, family: Family, schedule: Schedule) -> Chooser:

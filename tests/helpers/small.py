@@ -16,6 +16,7 @@ from metalic.pinn.solution import PhaseRecord
 
 POINTS = mt.Points(24, 8, 6)
 HIDDEN = (5,)
+SOLVER = {"hidden": (6,), "points": POINTS}
 ADAM, LIMITED, NEWTON = Adam(1e-2), LBFGS(), GaussNewton()
 
 

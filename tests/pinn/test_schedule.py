@@ -1,8 +1,12 @@
 """Schedules: the named ones, how one is found, and what is refused."""
 
+import json
+
+import numpy as np
 import pytest
 from small import ADAM, HIDDEN, NEWTON, POINTS, Line
 
+import metalic as mt
 from metalic.errors import MetalicError, ScheduleError
 from metalic.families import find_family
 from metalic.geometry import Points, split
@@ -113,3 +117,70 @@ def test_a_schedule_survives_its_file(name):
     assert Schedule.from_dict(written) == SCHEDULES[name]
     assert ("hidden" in written) == (name != "paper")
     assert Schedule.from_dict(Schedule("own", SHORT, lambda_boundary=0.0).to_dict()).lambda_boundary == 0.0
+
+
+# --- Continuation ----------------------------------------------------------------------------------------------------
+
+
+class Steep(Line):
+    """-e u'' + u' = 1 with a layer of width e at x = 1; its reference is the exact solution."""
+
+    name = "steep"
+    parameters = {"e": (0.02, 1.0)}
+    easy = {"e": 0.5}
+
+    def residual(self, u, p, e):
+        return -e * u.xx + u.x - 1
+
+    def flux(self, u, p, e):
+        return {"x": -e * u.x + u.value}
+
+    def boundary(self):
+        return [mt.Dirichlet("x=0", "x=1", 0.0)]
+
+    def reference(self, e):
+        last = np.exp(-1 / e)
+        return lambda points: points[:, 0] - (np.exp((points[:, 0] - 1) / e) - last) / (1 - last)
+
+
+def test_values_on_the_way_are_of_equal_ratio_or_step():
+    assert mt.Continue("e", 0.8, 4).values({"e": 0.1}, {}) == [{"e": pytest.approx(e)} for e in (0.8, 0.4, 0.2, 0.1)]
+    assert mt.Continue("e", -1.0, 3).values({"e": 2.0, "f": 7.0}, {}) == [{"e": e, "f": 7.0} for e in (-1.0, 0.5, 2.0)]
+    assert mt.Continue(steps=2).values({"e": 0.1}, {"e": 0.5}) == [{"e": pytest.approx(0.5)}, {"e": 0.1}]
+    assert mt.Continue(steps=2).values({"e": 0.1}, {}) == [{"e": 0.1}, {"e": 0.1}]
+
+
+@pytest.mark.parametrize("continues", [mt.Continue("e", start=0.5, steps=5), mt.Continue(steps=5)])
+def test_a_phase_that_continues_ends_at_the_member(continues):
+    """The last part of the phase is at the parameters asked for: its loss is that of the solution's problem."""
+    phases = [mt.Phase(mt.GaussNewton(), 50, continues=continues), mt.Phase(mt.GaussNewton(), 20)]
+    found = mt.solve(Steep, "u,c", phases, hidden=(6,), points=mt.Points(48, 8, 6), e=0.1)
+    assert [phase.iterations for phase in found.phases] == [50, 20]
+    assert float(found.problem.parameters["e"]) == 0.1
+    assert [moment[0] for moment in found.phases[0].history] == [10, 20, 30, 40, 50]
+    assert found.error < 1e-2
+    begun = mt.solve(Steep, "u,c", phases, hidden=(6,), points=mt.Points(48, 8, 6), e=0.09, start=found)
+    assert [phase.iterations for phase in begun.phases] == [20]  # a start takes the place of the way there
+
+
+def test_a_schedule_that_continues_is_stored_and_read():
+    schedule = mt.Schedule("way", (mt.Phase(mt.GaussNewton(), 50, continues=mt.Continue("e", 0.5, 5)),))
+    assert mt.Schedule.from_dict(json.loads(json.dumps(schedule.to_dict()))) == schedule
+    assert "continues" not in mt.Phase(mt.GaussNewton(), 50).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: mt.Continue("e"), "a parameter and where it starts"),
+        (lambda: mt.Continue("e", "much"), "starts at a number"),
+        (lambda: mt.Continue("e", 0.5, 1), "2 or more steps"),
+        (lambda: mt.Continue("q", 0.5).values({"e": 1.0}, {}), "no parameter 'q': allowed are e"),
+        (lambda: mt.Phase(mt.GaussNewton(), 50, continues=0.5), "a phase continues as"),
+        (lambda: mt.Phase(mt.GaussNewton(), 5, continues=mt.Continue("e", 0.5)), "an iteration or more for each step"),
+        (lambda: mt.Phase(mt.GaussNewton(), 50, resample=5, continues=mt.Continue("e", 0.5)), "fixed points"),
+    ],
+)
+def test_a_continuation_that_makes_no_sense_is_refused(make, message):
+    with pytest.raises(ScheduleError, match=message):
+        make()

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 import tiny
+from small import SOLVER, Line
 from tiny import METALIC, SETTINGS, Tiny
 
-from metalic.study import Study
+from metalic.study import Library, Study, prepare
 
 
 @pytest.fixture(scope="module")
@@ -48,3 +49,10 @@ def pretending(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
 
     use()
     return use
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    """Nine members of Line by continuation, in single precision."""
+    path = tmp_path_factory.mktemp("library") / "line.db"
+    return prepare(path, Line, members=9, solver=SOLVER)

@@ -192,7 +192,7 @@ def test_an_old_file_goes_on(tmp_path: Path) -> None:
     assert plays[-1].number == 9
     assert plays[-1].seen == tuple(range(1, 9))
     db = sqlite3.connect(path)
-    assert db.execute("PRAGMA user_version").fetchone() == (2,)
+    assert db.execute("PRAGMA user_version").fetchone() == (3,)
     db.execute("UPDATE phases SET error = error / 2 WHERE play = 2")
     db.commit()
     db.close()

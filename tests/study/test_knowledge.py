@@ -8,8 +8,8 @@ import pytest
 import metalic as mt
 from metalic.cli.commands.solve import recommended
 from metalic.families import find_family
-from metalic.study import Study
-from metalic.study.knowledge import shipped
+from metalic.study import Library, Study
+from metalic.study.knowledge import MEMBERS, shipped, shipped_library
 
 RESULTS = Path(__file__).parents[2] / "results" / "plays"
 NAMES = sorted(shipped())
@@ -58,3 +58,28 @@ def test_its_name_is_never_a_ledger_to_write_into(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     with pytest.raises(mt.MetalicError, match="say which family"):
         Study("poisson")
+
+
+# --- Libraries of solved members -------------------------------------------------------------------------------------
+
+LIBRARIES = sorted(MEMBERS.glob("*.db"))
+
+
+def test_a_library_is_for_a_built_in_family_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("metalic.study.knowledge.MEMBERS", tmp_path)
+    (tmp_path / "poisson.db").touch()
+    assert shipped_library(find_family("poisson")) == tmp_path / "poisson.db"
+    assert shipped_library(find_family("poisson").undivided()) is None
+    assert shipped_library(find_family("burgers")) is None
+
+
+@pytest.mark.filterwarnings("error")  # the equations have not changed since
+@pytest.mark.parametrize("path", LIBRARIES, ids=lambda path: path.stem)
+def test_a_shipped_library_covers_its_box_and_is_small(path: Path) -> None:
+    library = Library(path, path.stem)
+    assert path.stat().st_size < 200_000
+    assert len(library.usable) == len(library)
+    places = np.sort([library.place(member.parameters)[0] for member in library])
+    assert (places[0], places[-1]) == (0, pytest.approx(1))
+    assert np.diff(places).max() < 0.15
+    assert library.starts(library.between(library.members[0].parameters, library.members[1].parameters))

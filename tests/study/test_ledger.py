@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import tiny
 
 from metalic.errors import LedgerError
 from metalic.study import Ledger, PhaseRow, PlayRow, Study
+from metalic.study.knowledge import shipped
 from metalic.study.rows import Numbers
 
 SETTINGS = {"family": {"name": "tiny"}, "seed": 1}
@@ -115,9 +117,9 @@ def test_another_programs_file(tmp_path: Path) -> None:
 
 def test_a_newer_schema(path: Path) -> None:
     db = sqlite3.connect(path)
-    db.execute("PRAGMA user_version = 3")
+    db.execute("PRAGMA user_version = 4")
     db.close()
-    with pytest.raises(LedgerError, match="schema version 3; this metalic reads up to 2"):
+    with pytest.raises(LedgerError, match="schema version 4; this metalic reads up to 3"):
         Ledger.writer(path, None)
 
 
@@ -210,3 +212,22 @@ def test_an_old_file_is_still_read() -> None:
     assert study.finished_count == 8
     assert study.settings.bandit_settings.name == "sequential"
     study.close()
+
+
+def test_a_ledger_of_version_2_is_read_as_it_is_and_upgraded_by_the_first_write(tmp_path: Path) -> None:
+    path = Path(shutil.copy(shipped()["poisson"], tmp_path / "old.db"))
+    before = path.read_bytes()
+    with Ledger(path) as ledger:
+        settings, plays = ledger.settings(), ledger.plays()
+        assert ledger.networks() == {}
+        assert {(play.estimate, play.verdict, play.pair, play.choices) for play in plays} == {(None,) * 4}
+    assert path.read_bytes() == before
+    newer = replace(plays[-1], number=201, estimate=1e-3, verdict="good", pair=7, choices={"strip": 0.1})
+    with Ledger.writer(path, None) as ledger:
+        ledger.write(newer)
+    with Ledger(path) as ledger:
+        assert ledger.settings() == settings
+        assert ledger.plays() == [*plays, newer]
+    db = sqlite3.connect(path)
+    assert db.execute("PRAGMA user_version").fetchone() == (3,)
+    db.close()

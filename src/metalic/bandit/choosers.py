@@ -65,7 +65,8 @@ class GreedyChooser(Chooser):
 
     def choose(self, phase: int, loss: float | None) -> Decision:
         decision = min(phase, self.learned.bandit.decisions - 1)
-        return self.first if decision == 0 and self.first is not None else self._best(decision, loss)
+        unseen = decision == 0 or loss is None  # a solve with a start leaves out the phase whose loss would decide
+        return self.first if unseen and self.first is not None else self._best(decision, loss)
 
     def _best(self, phase: int, loss: float | None) -> Decision:
         return self.learned.ranking(self.context, phase, loss, top=1)[0]

@@ -16,6 +16,7 @@ from .printing import context, number
 if TYPE_CHECKING:
     from ..pinn import Report
     from ..study import Study
+    from ..study.continuation import Step
     from ..study.driver import Show, StudyProgress
 
 Display = AbstractContextManager[Any]  # gives a progress callback, or None
@@ -34,6 +35,11 @@ def play_display(study: Study, quiet: bool) -> Display:
 def trial_display(quiet: bool, name: Callable[[int], str] = str) -> Display:
     """Progress of independent trials; `name` makes a trial's name from its number."""
     return _display(quiet, lambda: _trial_bar(name), lambda: _TrialLines(name))
+
+
+def sweep_display(quiet: bool) -> Display:
+    """Progress of a pass by continuation."""
+    return _display(quiet, _sweep_bar, lambda: _sweep_line)
 
 
 def _display(quiet: bool, live: Callable[[], Display], lines: Callable[[], Any]) -> Display:
@@ -95,13 +101,14 @@ class _SolveLines:
     interval = 5.0
 
     def __init__(self) -> None:
-        self.last = time.monotonic()
+        self.last, self.begun = time.monotonic(), False
 
     def __call__(self, report: Report) -> None:
         now = time.monotonic()
         if report.loss is None:  # a phase begins; the arguments of the solve have been checked
-            if report.phase == 0:
+            if not self.begun:
                 typer.echo("compiling, then training (kept for next time) ...", err=True)
+            self.begun = True
             return
         if now - self.last < self.interval and report.iteration < report.iterations:
             return
@@ -213,3 +220,27 @@ def _describe_trial(progress: StudyProgress, name: Callable[[int], str]) -> str:
         return f"finishing {progress.flying} trial(s) in flight; Ctrl-C again stops at once"
     error = row.status if row.error is None else f"error {row.error:.2e}"
     return f"{name(row.number)}  {row.sets}  {error}"
+
+
+# ---- many members
+
+
+@contextmanager
+def _sweep_bar() -> Iterator[Callable[[Step], None]]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("members", total=None)
+        yield lambda step: bar.update(task, completed=step.finished, total=step.goal)
+
+
+def _sweep_line(step: Step) -> None:
+    where = ", ".join(f"{name}={value:.6g}" for name, value in step.parameters.items())
+    if step.member is None:
+        typer.echo(f"{step.finished}/{step.goal}  {where}  failed: {step.message}", err=True)
+        return
+    measure, phases = step.member.measure, step.member.row.phases
+    error = "" if measure is None else f"  error {measure:.2e}"
+    steps, seconds = (sum(getattr(phase, name) or 0 for phase in phases) for name in ("iterations", "seconds"))
+    typer.echo(f"{step.finished}/{step.goal}  {where}{error}  {steps} iterations in {seconds:.1f} s", err=True)

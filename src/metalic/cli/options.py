@@ -24,9 +24,6 @@ Parameters = Annotated[
 ]
 Extrapolate = Annotated[bool, typer.Option("--extrapolate", help="Allow parameters outside their ranges.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Decides points and starting weights.")]
-ScheduleName = Annotated[
-    str, typer.Option("--schedule", help="fast (default), quick, accurate, or paper; see docs/solver.md.")
-]
 ProtocolName = Annotated[
     str | None,
     typer.Option("--protocol", help="The settings of published experiments: authors; see docs/authors-protocol.md."),
@@ -34,6 +31,7 @@ ProtocolName = Annotated[
 Workers = Annotated[
     str, typer.Option("--workers", help="The number of processes, or a Dask scheduler as tcp://host:port.")
 ]
+OneSet = Annotated[str | None, typer.Option("--conditions", "-c", help="One set for all members, as u,c.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")]
 

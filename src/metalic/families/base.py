@@ -49,6 +49,8 @@ class Family:
     complete_conditions: Sequence[str] | None = None
     """What must hold at the interfaces whatever set is trained, for the check of a solution; None derives it from the
     equation and the flux. A family in which u jumps rightly says so here."""
+    easy: Mapping[str, float] = {}
+    """Parameters at which the family is easiest to solve, by name: where continuation begins."""
     points: Points = Points()
     solver_options: Mapping[str, Any] = {}
     """Options of `solve` that suit this family, such as {"hidden": (40, 40)}; they go before those of a schedule."""

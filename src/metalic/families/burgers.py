@@ -32,6 +32,7 @@ class Burgers(Family):
     )
     conditions = ("u", "uavg", "r", "rc", "gr", "c", "x", "xx", "tt")  # t is left out to keep nine
     default_conditions = ("u", "c", "x")
+    easy = {"nu": 0.05}
     points = Points(interface=802)
     grid = (256, 101)
     final_data = False

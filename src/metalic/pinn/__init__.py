@@ -2,7 +2,7 @@
 
 from .check import Check
 from .optimizers import LBFGS, Adam, GaussNewton
-from .schedule import SCHEDULES, Phase, Schedule, find_schedule
+from .schedule import SCHEDULES, Continue, Phase, Schedule, find_schedule
 from .solution import Solution
 from .solver import Report, train
 
@@ -11,6 +11,7 @@ __all__ = [
     "SCHEDULES",
     "Adam",
     "Check",
+    "Continue",
     "GaussNewton",
     "Phase",
     "Report",

@@ -3,16 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from ..errors import ScheduleError
 from ..families.base import Family
 from ..geometry.sampling import Points
 from ..registry import Registry
-from ..validation import integer
+from ..validation import integer, real
 from .optimizers import LBFGS, Adam, GaussNewton, Optimizer
 from .options import SolverOptions
+
+
+@dataclass(frozen=True)
+class Continue:
+    """Move parameters in steps from easy values to those of the member, for members too hard to be solved at once.
+
+    Args:
+        parameter: The parameter; None moves those that the family names in `easy`.
+        start: Its value at the beginning.
+        steps: Values on the way, the first and the last included: in equal steps, or of equal ratio if both ends are
+            positive.
+
+    Example:
+        >>> Continue("nu", start=0.02, steps=3).values({"nu": 0.005}, {})
+        [{'nu': 0.02}, {'nu': 0.01}, {'nu': 0.005}]
+    """
+
+    parameter: str | None = None
+    start: float | None = None
+    steps: int = 10
+
+    def __post_init__(self) -> None:
+        if (self.parameter is None) != (self.start is None):
+            raise ScheduleError("Continue takes a parameter and where it starts, as in Continue('nu', start=0.02)")
+        if self.start is not None and real(self.start) is None:
+            raise ScheduleError(f"Continue starts at a number, not {self.start!r}")
+        if integer(self.steps, least=2) is None:
+            raise ScheduleError(f"Continue takes 2 or more steps, not {self.steps!r}")
+
+    def values(self, wanted: Mapping[str, float], easy: Mapping[str, float]) -> list[dict[str, float]]:
+        """The parameters at each step; `easy` are those of the family."""
+        starts = dict(easy) if self.parameter is None or self.start is None else {self.parameter: float(self.start)}
+        unknown = [name for name in starts if name not in wanted]
+        if unknown:
+            raise ScheduleError(f"Continue names no parameter '{unknown[0]}': allowed are {', '.join(wanted)}")
+        paths = {name: self._path(first, wanted[name]) for name, first in starts.items()}
+        return [{**wanted, **{name: path[n] for name, path in paths.items()}} for n in range(self.steps)]
+
+    def _path(self, first: float, last: float) -> list[float]:
+        space = np.geomspace if min(first, last) > 0 else np.linspace
+        return [float(value) for value in space(first, last, self.steps)[:-1]] + [last]
 
 
 @dataclass(frozen=True)
@@ -20,7 +63,9 @@ class Phase:
     """One optimizer with a budget, and maybe a set of conditions of its own.
 
     `resample`: draw fresh points every so many iterations; `adaptive`: let collocation points gather where the
-    residual is large (half of them; the others stay spread out).
+    residual is large (half of them; the others stay spread out). `always`: run it in a solve that has a start, too,
+    where a phase that only finds a start for the next one (Adam, or one that continues) is left out. `continues`:
+    move parameters from easy values to those of the member, in steps that share the iterations.
     """
 
     optimizer: Optimizer
@@ -28,6 +73,8 @@ class Phase:
     conditions: Any = None
     resample: int | None = None
     adaptive: bool = False
+    always: bool = False
+    continues: Continue | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.optimizer, Optimizer):
@@ -41,11 +88,23 @@ class Phase:
         object.__setattr__(self, "resample", resample)
         if self.adaptive and self.resample is None:
             raise ScheduleError("adaptive points need 'resample': after how many iterations to move them")
+        if isinstance(self.continues, Mapping):  # as a stored file has it
+            object.__setattr__(self, "continues", Continue(**self.continues))
+        if self.continues is not None and not isinstance(self.continues, Continue):
+            raise ScheduleError(f"a phase continues as Continue('nu', start=0.02) says, not {self.continues!r}")
+        if self.continues is not None and (self.resample is not None or iterations < self.continues.steps):
+            raise ScheduleError("a phase that continues has an iteration or more for each step, and fixed points")
+
+    @property
+    def finds_start(self) -> bool:
+        """Whether its work is to find a start for the next phase."""
+        return not self.always and (self.optimizer.finds_start or self.continues is not None)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         budget = {key: getattr(self, key) for key in ("iterations", "resample", "adaptive")}
-        return {"optimizer": self.optimizer.to_dict(), **budget}
+        newer = {} if self.continues is None else {"continues": asdict(self.continues)}  # older files do not have it
+        return {"optimizer": self.optimizer.to_dict(), **budget, **newer}
 
 
 @dataclass(frozen=True)
@@ -128,6 +187,11 @@ class Schedule:
     def _share(self, family: Family) -> float:
         """How many points and weights a subdomain has, as a part of what each of two has."""
         return min(1.0, (2 / len(family.decomposition)) ** 0.5) if self.shrink else 1.0
+
+    @property
+    def first_with_start(self) -> int:
+        """The first phase that a solve with a start runs: those before it would only find one. The last one runs."""
+        return next((n for n, one in enumerate(self.phases) if not one.finds_start), len(self.phases) - 1)
 
     def points(self, family: Family) -> Points:
         """The family's numbers of points, or those of the schedule; thinned out on interfaces if it says so."""

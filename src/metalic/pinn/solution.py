@@ -94,6 +94,8 @@ class Solution:
     """The training problem as it was at the end; None in a solution that was loaded."""
     checked: Check | None = field(repr=False, default=None)
     """The check that `metalic.solve` has made; None if it was asked not to."""
+    start: Mapping[str, Any] | None = None
+    """What the solve started from: `source`, `parameters` and `kind`; None if it started cold."""
 
     @property
     def network(self) -> Network:
@@ -193,6 +195,7 @@ class Solution:
             "diverged": self.diverged,
             "seconds": self.seconds,
             "check": None if self.checked is None else self.checked.to_dict(),
+            "start": None if self.start is None else dict(self.start),
             "phases": [phase.to_dict(history) for phase in self.phases],
         }
 
@@ -272,6 +275,7 @@ class Solution:
             seed=meta["seed"],
             collocation=tuple(arrays[f"collocation{k}"] for k in range(meta["subdomains"])),
             checked=_checked(meta.get("check")),
+            start=meta.get("start"),  # older files do not have it
         )
 
 

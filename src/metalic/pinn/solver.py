@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import equinox as eqx
@@ -24,14 +25,17 @@ from .checkpoint import Snapshot, progress_of
 from .laws import System, system_of
 from .limits import Limits
 from .network import Network
-from .optimizers import Progress, Status, advance, restart, start
+from .optimizers import Optimizer, Progress, Status, advance, restart
+from .optimizers import start as start_state
 from .options import ResolvedOptions, SolverOptions
 from .problem import Block, Problem, channel_values, law_rows, residual_strength
 from .sampler import Sampler, scale
 from .schedule import Phase, Schedule
 from .solution import ERROR_CAP, PhaseRecord, Solution, evaluate, relative_error
+from .start import Start, Target, fitted
 
 SAMPLE = 8  # random networks by which residuals are balanced
+CONVERGED = (Status.GRADIENT, Status.CHANGE, Status.STALLED)
 CANDIDATES = 5  # how many times more points adaptive sampling looks at than it keeps
 
 
@@ -59,10 +63,11 @@ def train(
     *,
     seed: int = 0,
     extrapolate: bool = False,
-    progress: Callable[[Report], None] | None = None,
+    progress: Callable[[Report], Any] | None = None,
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None,
     seconds: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
+    start: Start | Solution | np.ndarray | Sequence[Start] | None = None,
 ) -> Solution:
     """Solve a member of a family phase by phase, with the sets that a chooser picks.
 
@@ -74,11 +79,13 @@ def train(
         options: Networks, points, precision and weights; what they leave open, the family and the schedule decide.
         seed: Decides the points and the weights at the start.
         extrapolate: Whether the parameters may lie outside their boxes, where there may be no reference.
-        progress: Called when a phase begins and after every chunk of iterations.
+        progress: Called when a phase begins and after every chunk of iterations; if it returns True, the phase ends.
         at_phase_end: Called with the problem and the networks at the end of each phase; what it returns is kept as
             the `score` of the phase.
         seconds: A limit on the training time of this call, checked between chunks of iterations.
         checkpoint: A file to write the solve in progress to, and to continue from if it exists.
+        start: Networks, or weights of the right shape, to start from instead of random ones; phases that only find a
+            start are left out then. Of several, the one whose loss is smallest after one iteration is taken.
 
     Raises:
         MetalicError: The seed, an option or a set makes no sense; nothing has been trained then.
@@ -95,6 +102,7 @@ def train(
             seed=int(seed),
             balance=schedule.balance,
             at_phase_end=at_phase_end,
+            start=start,
         )
         limits = Limits.of(seconds, checkpoint, setup.identity(schedule, chooser))
         return _train(setup, schedule, chooser, progress, extrapolate, limits)
@@ -111,6 +119,7 @@ class _Setup:
     seed: int
     balance: bool
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None
+    start: Start | Solution | np.ndarray | Sequence[Start] | None = None
     reference: Float[np.ndarray, "..."] | None = None
     grid: Float[np.ndarray, "n d"] = field(default_factory=lambda: np.zeros((0, 0)))
 
@@ -160,9 +169,20 @@ class _Setup:
             "schedule": repr(schedule),
             "seed": self.seed,
             "options": repr(self.options),
+            "start": [float(np.sum(one.theta)) for one in self.starts],
         }
 
-    def weights_at_start(self) -> jax.Array:
+    @cached_property
+    def starts(self) -> list[Start]:
+        """The networks to start from, in the shape of those that are trained; none if the start is cold."""
+        if self.start is None:
+            return []
+        family, network = self.system.family, self.system.network
+        target = Target(family, network, *scale(family, self.options.scaling), self.seed)
+        several = isinstance(self.start, list | tuple) and all(isinstance(one, Start) for one in self.start)
+        return [fitted(one, target) for one in (self.start if several else [self.start])]  # type: ignore[union-attr]
+
+    def random_weights(self) -> jax.Array:
         rng = np.random.default_rng(np.random.SeedSequence([self.seed, 0]))
         count = len(self.system.family.decomposition)
         return self.on_device(np.stack([self.system.network.init(rng) for _ in range(count)]))
@@ -213,10 +233,16 @@ def _train(
     own = [None if one.conditions is None else Decision(catalogue.parse(one.conditions)) for one in schedule.phases]
     setup.reference = reference_values(family, setup.parameters, extrapolate)
     setup.grid = family.error_points()
-    problem, theta = setup.problem(), setup.weights_at_start()
+    problem, begun, first = setup.problem(), None, 0
+    if setup.starts:
+        first = schedule.first_with_start
+        decision = own[first] or chooser.choose(first, None)
+        trial = _Trial(setup, problem.with_conditions(decision.conditions), schedule.phases[first].optimizer)
+        begun = setup.starts[0] if len(setup.starts) == 1 else min(setup.starts, key=trial.loss)
+    theta = setup.random_weights() if begun is None else setup.on_device(begun.theta)
     kept = limits.read()
     records = kept.records(catalogue) if kept else []
-    for number, phase in list(enumerate(schedule.phases))[len(records) :]:
+    for number, phase in list(enumerate(schedule.phases))[first + len(records) :]:
         decision = own[number] or chooser.choose(number, records[-1].loss if records else None)
         decision = kept.decision(catalogue) if kept else decision
         trainer = _PhaseTrainer(setup, phase, number, len(schedule.phases), decision, progress, limits, records)
@@ -237,7 +263,22 @@ def _train(
         seed=setup.seed,
         collocation=_plain_points(problem.collocation),
         problem=problem.unbalanced,
+        start=None if begun is None else begun.to_dict(),
     )
+
+
+@dataclass
+class _Trial:
+    """Compares starts by one iteration each, with the program that will train."""
+
+    setup: _Setup
+    problem: Problem
+    optimizer: Optimizer
+
+    def loss(self, one: Start) -> float:
+        state = start_state(self.optimizer, self.problem, self.setup.on_device(one.theta))
+        loss = float(advance(self.optimizer, self.problem, state, jnp.asarray(1))[0].loss)
+        return loss if np.isfinite(loss) else np.inf
 
 
 def _plain_points(block: Block) -> tuple[np.ndarray, ...]:
@@ -277,22 +318,28 @@ class _PhaseTrainer:
         optimizer, budget = self.phase.optimizer, self.phase.iterations
         self._report(0, None, None, 0.0)
         begun = time.perf_counter()
-        state = start(optimizer, problem, theta)
+        state = start_state(optimizer, problem, theta)
         jax.block_until_ready(advance(optimizer, problem, state, jnp.asarray(0)))
         compiled = ended = time.perf_counter()
         if kept is not None:
             problem, state = self._continued(kept, problem, state)
         done, before = self.history[-1][:2] if self.history else (0, 0.0)
-        status, steps = Status.RUNNING, self._chunks()
-        while done < budget and status is Status.RUNNING:
+        status, steps, stops = Status.RUNNING, self._chunks(), self._stops()
+        while done < budget and (status is Status.RUNNING or (stops and status in CONVERGED)):
             if self.phase.resample and done and done % self.phase.resample == 0:
                 problem = self._move_points(problem, state.theta)
                 state = restart(optimizer, problem, state)
-            state, count = advance(optimizer, problem, state, jnp.asarray(min(steps, budget - done)))
+            if stops and (done >= stops[0][0] or status is not Status.RUNNING):
+                problem = self._move_parameters(problem, stops.pop(0)[1])
+                state = restart(optimizer, problem, state)
+            ahead = (stops[0][0] if stops else budget) - done
+            state, count = advance(optimizer, problem, state, jnp.asarray(min(steps, ahead)))
             done, status = done + int(count), Status(int(state.status))
-            self._measure(problem, done, state, before + time.perf_counter() - compiled)
+            asked = self._measure(problem, done, state, before + time.perf_counter() - compiled)
             ended, begun_chunk = time.perf_counter(), ended
             within = self.limits.spend(ended - begun_chunk)
+            if status is Status.RUNNING and asked:
+                status = Status.STOPPED
             if status is Status.RUNNING and done < budget:
                 status = within
                 self._save(problem, state, status)
@@ -329,13 +376,26 @@ class _PhaseTrainer:
         state, points = kept.fill((state, _points(problem)))
         return _with_points(problem, points), state
 
+    def _stops(self) -> list[tuple[int, dict[str, float]]]:
+        """Iterations and the parameters that hold from then on, if the phase moves them."""
+        continues, budget = self.phase.continues, self.phase.iterations
+        if continues is None:
+            return []
+        values = continues.values(self.setup.parameters, self.setup.system.family.easy)
+        return [(n * budget // len(values), one) for n, one in enumerate(values)]
+
+    def _move_parameters(self, problem: Problem, values: Mapping[str, float]) -> Problem:
+        arrays = self.setup.on_device({name: np.asarray(value) for name, value in values.items()})
+        return eqx.tree_at(lambda p: p.parameters, problem, arrays)
+
     def _chunks(self) -> int:
         """A chunk never runs across a change of points."""
         resample = self.phase.resample
         chunk = self.phase.optimizer.chunk
         return chunk if resample is None else next(n for n in range(min(chunk, resample), 0, -1) if resample % n == 0)
 
-    def _measure(self, problem: Problem, done: int, state: Progress, seconds: float) -> None:
+    def _measure(self, problem: Problem, done: int, state: Progress, seconds: float) -> bool:
+        """Add to the history; whether the callback asks for an end."""
         setup, system, theta = self.setup, self.setup.system, state.theta
         loss = float(state.loss if problem.balance is None else _value(problem.unbalanced, theta))
         error = ERROR_CAP if not np.isfinite(loss) else None
@@ -344,12 +404,13 @@ class _PhaseTrainer:
             values = evaluate(system.family, system.network, weights, setup.grid, centre, slope)
             error = relative_error(values, setup.reference)
         self.history.append((done, seconds, loss, error))
-        self._report(done, loss, error, seconds)
+        return self._report(done, loss, error, seconds)
 
-    def _report(self, done: int, loss: float | None, error: float | None, seconds: float) -> None:
-        if self.progress is not None:
-            name, budget = self.phase.optimizer.name, self.phase.iterations
-            self.progress(Report(self.number, self.phases, name, done, budget, loss, error, seconds))
+    def _report(self, done: int, loss: float | None, error: float | None, seconds: float) -> bool:
+        if self.progress is None:
+            return False
+        name, budget = self.phase.optimizer.name, self.phase.iterations
+        return self.progress(Report(self.number, self.phases, name, done, budget, loss, error, seconds)) is True
 
     def _move_points(self, problem: Problem, theta: jax.Array) -> Problem:
         setup = self.setup

@@ -9,21 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from metalic.study.ledger import Ledger
+    from metalic.study.library import Library
     from metalic.study.recommendation import Recommendation
     from metalic.study.rewards import Reward
     from metalic.study.rows import PhaseRow, PlayRow
     from metalic.study.study import Study
+    from metalic.study.sweeping import Sweep, prepare, sweep
 
 _HOME = {
     "Ledger": "ledger",
+    "Library": "library",
     "PhaseRow": "rows",
     "PlayRow": "rows",
     "Recommendation": "recommendation",
     "Reward": "rewards",
     "Study": "study",
+    "Sweep": "sweeping",
+    "prepare": "sweeping",
+    "sweep": "sweeping",
 }
 
-__all__ = ["Ledger", "PhaseRow", "PlayRow", "Recommendation", "Reward", "Study"]
+__all__ = ["Ledger", "Library", "PhaseRow", "PlayRow", "Recommendation", "Reward", "Study", "Sweep", "prepare", "sweep"]
 
 
 def __getattr__(name: str) -> Any:

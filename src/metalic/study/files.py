@@ -20,7 +20,7 @@ from urllib.parse import quote
 from ..errors import LedgerError
 
 APPLICATION_ID = 0x4D544C43  # "MTLC"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 LONGEST = 480  # bytes of a path, with room for the names beside it; SQLite takes 512
 HEADER = b"SQLite format 3\x00"
 NETWORK = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "gpfs", "beegfs", "gluster", "sshfs", "davfs", "pvfs")

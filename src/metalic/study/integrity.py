@@ -48,6 +48,8 @@ def problem(row: PlayRow, rows: int) -> str:
         return "it has seen plays that came later"
     if not row.phases:
         return "it has no phases"
+    if not (row.estimate is None or _number(row.estimate)) or not isinstance(row.choices, dict | None):
+        return "an estimate that is not a number, or choices without names"
     for phase in row.phases:
         if not all(isinstance(name, str) for name in phase.conditions):
             return "conditions that are not names"

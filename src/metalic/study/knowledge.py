@@ -12,16 +12,25 @@ from typing import Any
 
 from ..atomic import a_path
 from ..errors import LedgerError, StudyError
+from ..families.base import Family
+from ..families.registry import BUILT_IN
 from .files import exists
 from .ledger import Ledger
 from .rows import PlayRow
 
 SHIPPED = Path(__file__).parent.parent / "knowledge"
+MEMBERS = SHIPPED / "members"
 
 
 def shipped() -> dict[str, Path]:
     """The ledgers inside the package, by the name of their family."""
     return {path.stem: path for path in sorted(SHIPPED.glob("*.db"))}
+
+
+def shipped_library(family: Family) -> Path | None:
+    """The library of solved members inside the package for a built-in family as it is, if there is one."""
+    kind, path = BUILT_IN.get(family.name), MEMBERS / f"{family.name}.db"
+    return path if kind is not None and family == kind() and path.is_file() else None
 
 
 def find_ledger(given: str | os.PathLike[str]) -> Path:

@@ -28,8 +28,24 @@ from .files import (
     schema_version,
 )
 from .integrity import check_rows, checksum
+from .networks import COLUMNS, Networks
 from .rows import STATUSES, Numbers, PhaseRow, PlayRow
 
+NETWORKS = """
+CREATE TABLE networks (
+    play INTEGER PRIMARY KEY REFERENCES plays (number),
+    hidden TEXT NOT NULL,
+    geometry TEXT NOT NULL,
+    dtype TEXT NOT NULL,
+    shape TEXT NOT NULL,
+    theta BLOB NOT NULL,
+    scaling BLOB NOT NULL,
+    history TEXT NOT NULL,
+    branch INTEGER,
+    start TEXT,
+    checksum TEXT NOT NULL
+);
+"""
 SCHEMA = f"""
 CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE plays (
@@ -46,6 +62,10 @@ CREATE TABLE plays (
     host TEXT,
     started TEXT,
     finished TEXT,
+    estimate REAL,
+    verdict TEXT,
+    pair INTEGER,
+    choices TEXT,
     checksum TEXT NOT NULL
 );
 CREATE TABLE phases (
@@ -65,10 +85,12 @@ CREATE TABLE phases (
     optimizer TEXT,
     PRIMARY KEY (play, phase)
 ) WITHOUT ROWID;
+{NETWORKS}
 PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {SCHEMA_VERSION};
 """
-PLAY = "number, borrowed, status, context, seed, seen, pending, attempts, message, versions, host, started, finished"
+PLAY_2 = "number, borrowed, status, context, seed, seen, pending, attempts, message, versions, host, started, finished"
+PLAY = f"{PLAY_2}, estimate, verdict, pair, choices"
 PHASE = (
     "play, phase, conditions, set_index, arm, mean, std, reward, error, loss, seconds, iterations, "
     "stop_reason, optimizer"
@@ -107,8 +129,8 @@ class Ledger:
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = FULL")
         self._db.execute("PRAGMA foreign_keys = ON")
-        if schema_version(self._db) == 1:
-            _upgrade(self._db, self.settings(), self.plays())
+        if (version := schema_version(self._db)) < SCHEMA_VERSION:
+            _upgrade(self._db, version, self.settings(), self.plays())
         self._ready = True
 
     @classmethod
@@ -173,26 +195,35 @@ class Ledger:
         if self._kept is not None:
             return [self._kept[number] for number in sorted(self._kept)]
         with ledger_errors(self.path), _transaction(self._db, "BEGIN"):
-            columns = f"{PLAY}, {CHECKSUM}" if schema_version(self._db) > 1 else PLAY
+            version = schema_version(self._db)
+            columns = {1: PLAY_2, 2: f"{PLAY_2}, {CHECKSUM}"}.get(version, f"{PLAY}, {CHECKSUM}")
             plays = self._db.execute(f"SELECT {columns} FROM plays ORDER BY number").fetchall()
             phases = self._db.execute(f"SELECT {PHASE} FROM phases ORDER BY play, phase").fetchall()
             found: dict[int, list[Sequence[Any]]] = {row[0]: [] for row in plays}
             for phase in phases:
                 found[phase[0]].append(phase)
-            rows = [_play(row, found[row[0]]) for row in plays]
+            rows = [_play(columns.split(", "), row, found[row[0]]) for row in plays]
             trials = self._db.execute("SELECT 1 FROM settings WHERE key = ?", (TRIALS,)).fetchone()
             check_rows(rows, gaps=trials is not None)
             return rows
 
-    def write(self, play: PlayRow) -> None:
-        """Write or replace the row of a play and its phases in one transaction."""
+    def networks(self) -> dict[int, Networks]:
+        """Read the networks that were kept, by the number of their play."""
+        if schema_version(self._db) < 3:
+            return {}
+        with ledger_errors(self.path):
+            rows = self._db.execute(f"SELECT {', '.join(COLUMNS)} FROM networks ORDER BY play").fetchall()
+            return {row[0]: Networks.read(row) for row in rows}
+
+    def write(self, play: PlayRow, networks: Networks | None = None) -> None:
+        """Write or replace the row of a play, its phases and its networks in one transaction."""
         if not self.writable:
             raise LedgerError(f"ledger '{self.path}' was opened for reading; open the study without read_only=True")
         with ledger_errors(self.path):
             if not self._ready:
                 self._prepare()
             with _transaction(self._db, "BEGIN IMMEDIATE"):
-                _store(self._db, play)
+                _store(self._db, play, networks)
         if self._kept is not None:
             self._kept[play.number] = play
 
@@ -205,12 +236,17 @@ def _check_before_writing(path: Path) -> None:
     with Ledger(path) as reader:
         reader.settings()
         reader.plays()
+        reader.networks()
 
 
-def _upgrade(db: sqlite3.Connection, settings: Mapping[str, Any], rows: Sequence[PlayRow]) -> None:
-    """Upgrade from version 1, which had no checksums."""
+def _upgrade(db: sqlite3.Connection, version: int, settings: Mapping[str, Any], rows: Sequence[PlayRow]) -> None:
+    """Upgrade from version 1, which had no checksums, or 2, which had no networks."""
     with _transaction(db, "BEGIN IMMEDIATE"):
-        db.execute("ALTER TABLE plays ADD COLUMN checksum TEXT NOT NULL DEFAULT ''")
+        if version == 1:
+            db.execute("ALTER TABLE plays ADD COLUMN checksum TEXT NOT NULL DEFAULT ''")
+        for column in ("estimate REAL", "verdict TEXT", "pair INTEGER", "choices TEXT"):
+            db.execute(f"ALTER TABLE plays ADD COLUMN {column}")
+        db.execute(NETWORKS)
         for row in rows:
             _store(db, row)
         _store_settings(db, settings)
@@ -270,7 +306,7 @@ def _store_settings(db: sqlite3.Connection, settings: Mapping[str, Any]) -> None
     db.executemany("INSERT OR REPLACE INTO settings VALUES (?, ?)", rows.items())
 
 
-def _store(db: sqlite3.Connection, play: PlayRow) -> None:
+def _store(db: sqlite3.Connection, play: PlayRow, networks: Networks | None = None) -> None:
     values: tuple[Any, ...] = (
         play.number,
         int(play.borrowed),
@@ -285,14 +321,22 @@ def _store(db: sqlite3.Connection, play: PlayRow) -> None:
         play.host,
         play.started,
         play.finished,
+        None if play.estimate is None else float(play.estimate),
+        play.verdict,
+        play.pair,
+        None if play.choices is None else json.dumps(play.choices),
     )
     phases = [_phase_values(play.number, number, phase) for number, phase in enumerate(play.phases)]
-    db.execute("DELETE FROM phases WHERE play = ?", (play.number,))
+    for table in ("phases", "networks"):
+        db.execute(f"DELETE FROM {table} WHERE play = ?", (play.number,))
     columns = f"{PLAY}, {CHECKSUM}"
     db.execute(
         f"INSERT OR REPLACE INTO plays ({columns}) VALUES ({_marks(columns)})", (*values, checksum([values, phases]))
     )
     db.executemany(f"INSERT INTO phases ({PHASE}) VALUES ({_marks(PHASE)})", phases)
+    if networks is not None:
+        names = ", ".join(COLUMNS)
+        db.execute(f"INSERT INTO networks ({names}) VALUES ({_marks(names)})", networks.values(play.number))
 
 
 def _phase_values(play: int, number: int, phase: PhaseRow) -> tuple[Any, ...]:
@@ -309,15 +353,14 @@ def _marks(columns: str) -> str:
     return ", ".join("?" for _ in columns.split(","))
 
 
-def _play(values: Sequence[Any], phases: Sequence[Sequence[Any]]) -> PlayRow:
-    names = PLAY.split(", ")
-    if len(values) > len(names) and values[-1] != checksum([values[:-1], phases]):
+def _play(names: Sequence[str], values: Sequence[Any], phases: Sequence[Sequence[Any]]) -> PlayRow:
+    row = dict(zip(names, values))
+    if CHECKSUM in row and row.pop(CHECKSUM) != checksum([values[:-1], phases]):
         raise ValueError(f"play {values[0]} does not match its checksum")
     if [phase[1] for phase in phases] != list(range(len(phases))):
         raise ValueError(f"play {values[0]} lacks a phase")
-    row = dict(zip(names, values))
     row |= {key: Numbers(json.loads(row[key])) for key in ("seen", "pending")}
-    row["versions"] = None if row["versions"] is None else json.loads(row["versions"])
+    row |= {key: None if row.get(key) is None else json.loads(row[key]) for key in ("versions", "choices")}
     row["borrowed"] = bool(row["borrowed"])
     return PlayRow(parameters=json.loads(row.pop("context")), phases=tuple(map(_phase, phases)), **row)
 

@@ -20,13 +20,14 @@ from ..pinn import Solution, train
 from ..pinn.options import SolverOptions
 from ..pinn.schedule import Schedule
 from ..pinn.solution import ERROR_CAP
+from .networks import Networks
 from .rewards import Reward
 from .rows import DIVERGED, DONE, PhaseRow
 
 
 @dataclass(frozen=True)
 class Task:
-    """A play to be played; its chooser has begun."""
+    """A play to be played; its chooser has begun. `networks`: whether the outcome brings the networks along."""
 
     number: int
     family: Family
@@ -36,6 +37,7 @@ class Task:
     options: SolverOptions
     reward: Reward
     chooser: Chooser
+    networks: bool = False
 
     def run(self) -> Outcome:
         """Play it here and now."""
@@ -45,6 +47,7 @@ class Task:
             phases=self._rows(solution),
             versions=versions(),
             host=socket.gethostname(),
+            networks=Networks.of(solution) if self.networks else None,
         )
 
     def solve(self) -> Solution:
@@ -84,12 +87,13 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a play: done or diverged, with a row per phase that ran."""
+    """What came of a play: done or diverged, with a row per phase that ran, and its networks if they are kept."""
 
     status: str
     phases: tuple[PhaseRow, ...]
     versions: Mapping[str, str]
     host: str
+    networks: Networks | None = None
 
 
 def run(task: Task) -> Outcome:

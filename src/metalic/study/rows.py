@@ -55,7 +55,8 @@ class PlayRow:
     """A play. Numbers start at 1; borrowed plays have numbers up to 0.
 
     `seen` are the finished plays that the decision was based on, `pending` those in flight at that time. `started` and
-    `finished` are times.
+    `finished` are times. `estimate` and `verdict` come from a check of the solution, `pair` is a number that two plays
+    on the same PDE and seed share, and `choices` are decisions other than sets, by name; None where there are none.
     """
 
     number: int
@@ -72,6 +73,10 @@ class PlayRow:
     host: str | None = None
     started: str | None = None
     finished: str | None = None
+    estimate: float | None = None
+    verdict: str | None = None
+    pair: int | None = None
+    choices: dict[str, Any] | None = None
 
     @property
     def taught(self) -> bool:

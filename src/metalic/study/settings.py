@@ -80,12 +80,7 @@ class StudySettings:
         """Ready for JSON."""
         newer = {"protocol": self.protocol, RESIDUAL_POINTS: self._residual_points()}  # older ledgers do not have them
         return {key: value for key, value in newer.items() if value is not None} | {
-            "family": {
-                "name": self.family.name,
-                "parameters": {name: list(box) for name, box in self.family.parameters.items()},
-                "conditions": list(self.catalogue.names),
-                "options": {key: repr(value) for key, value in sorted(vars(self.family).items())},
-            },
+            "family": family_to_dict(self.family, self.catalogue),
             "bandit": self.bandit_settings.to_dict(),
             "schedule": self.schedule.to_dict(),
             "reward": str(self.reward),
@@ -95,6 +90,16 @@ class StudySettings:
             "spec": self.spec,
             "source": source_hash(self.family),
         }
+
+
+def family_to_dict(family: Family, catalogue: Catalogue) -> dict[str, Any]:
+    """A family as plain values, by which two can be compared."""
+    return {
+        "name": family.name,
+        "parameters": {name: list(box) for name, box in family.parameters.items()},
+        "conditions": list(catalogue.names),
+        "options": {key: repr(value) for key, value in sorted(vars(family).items())},
+    }
 
 
 def new_settings(
@@ -120,7 +125,7 @@ def new_settings(
         reward=find_reward(reward, found),
         seed=0 if seed is None else seed,
         options=options.settled(found, plan),
-        spec=spec or _spec(family, found),
+        spec=spec or family_spec(family, found),
         protocol=None if followed is None else followed.name,
     )
 
@@ -138,7 +143,7 @@ def stored_settings(
 ) -> StudySettings:
     """The settings of an existing study; what is given must agree with them."""
     followed = agreed(values.get("protocol"), protocol, path)
-    found = find_family(_stored_family(values, path) if family is None else family)
+    found = find_family(stored_family(values, path) if family is None else family)
     options = SolverOptions.of(solver)
     if followed is not None:
         found = followed.family(found)
@@ -197,7 +202,7 @@ def source_hash(family: Family) -> str | None:
     return hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
-def _spec(given: Any, family: Family) -> str | None:
+def family_spec(given: Any, family: Family) -> str | None:
     """How the family can be found again without being passed: by name or place, if it has one."""
     if isinstance(given, str):
         place, colon, name = given.rpartition(":")
@@ -206,7 +211,7 @@ def _spec(given: Any, family: Family) -> str | None:
     return family.name if kind is not None and family == kind() else None
 
 
-def _stored_family(values: Mapping[str, Any], path: Path) -> str:
+def stored_family(values: Mapping[str, Any], path: Path) -> str:
     """The name of a built-in family. No code is loaded because a file says so: a family of your own must be passed."""
     spec = values["spec"]
     if not isinstance(spec, str) or spec not in BUILT_IN:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from ..bandit import BanditChooser, Learned, Played, PlayedPhase, Settings
 from ..errors import LedgerError, StudyError
 from ..families.base import Family
 from ..notebook import show
+from ..pinn import Report, Solution, train
 from ..sets import Decision
 from ..validation import integer
 from . import tables
@@ -30,12 +31,14 @@ from .files import exists
 from .integrity import problem
 from .knowledge import borrow, find_ledger
 from .ledger import Ledger
+from .library import Library
 from .play import Outcome, Task
 from .protocol import Protocol
 from .recommendation import Effect, Recommendation, advise, condition_effects
 from .rewards import Reward
 from .rows import RUNNING, Numbers, PlayRow, now
 from .settings import StudySettings, new_settings, source_hash, stored_settings
+from .warm import Warm
 from .workers import open_pool
 
 CONTEXT, SEED = 0, 1  # streams of random numbers of a play
@@ -57,6 +60,8 @@ class Study:
         protocol: A published set of experiments whose settings to use ('authors').
         start_from: Another ledger, or the name of a family with a ready-made one, whose plays a new study knows from
             the start.
+        networks: Whether to keep the trained networks of each play in the ledger (about 8 kB per play), from which
+            later solves can start.
         read_only: Whether to open the file only for reading, which is possible while another process writes.
 
     Raises:
@@ -81,10 +86,12 @@ class Study:
         solver: Mapping[str, Any] | None = None,
         protocol: str | Protocol | None = None,
         start_from: str | os.PathLike[str] | None = None,
+        networks: bool = True,
         read_only: bool = False,
     ):
         self.path = find_ledger(path) if read_only else a_path(path)
         self._asked: set[int] = set()
+        self._keep_networks = networks
         self._last_learned: tuple[tuple[int, ...], Learned] | None = None
         self._history: dict[int, Played] = {}
         given = (family, bandit, schedule, reward, seed, solver, protocol)
@@ -177,7 +184,7 @@ class Study:
         row = row.finish(result, attempts)
         if row.taught and (nonsense := problem(row, len(rows))):
             raise StudyError(f"the outcome of play {task.number} cannot be kept: {nonsense}")
-        self._ledger.write(row)
+        self._ledger.write(row, None if isinstance(result, Exception) else result.networks)
         self._asked.discard(task.number)
         return row
 
@@ -241,6 +248,38 @@ class Study:
         if integer(top, least=1) is None:
             raise StudyError(f"top is how many sets to name, an integer of at least 1, not {top!r}")
         return advise(learned, self.family.name, values, self.settings.reward.meaning, top)
+
+    def solve(
+        self,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        seed: int = 0,
+        extrapolate: bool = False,
+        progress: Callable[[Report], Any] | None = None,
+        **by_name: Any,
+    ) -> Solution:
+        """Solve a member with the recommended sets, from the networks of neighbouring plays: `study.solve(s=17.3)`.
+
+        Args:
+            parameters: The parameters of the member; they can also be given by name.
+            seed: Decides the points, and the weights of a cold start.
+            extrapolate: Allow parameters outside their boxes.
+            progress: Called as by `metalic.solve`.
+            **by_name: Parameters by name.
+
+        Returns:
+            The solution; it started cold (`solution.start` is None) if no play was near enough.
+        """
+        advice = self.recommend(parameters, extrapolate=extrapolate, **by_name)
+        values, library = dict(advice.parameters), Library(self.path, self.family)
+        sets = list(advice.conditions[-1])
+        warm = Warm(library, seed, conditions=sets, extrapolate=extrapolate, progress=progress).solve(values)
+        if warm is not None:
+            return warm
+        chooser, settings = advice.chooser, self.settings
+        chooser.begin(values)
+        more: dict[str, Any] = {"seed": seed, "extrapolate": extrapolate, "progress": progress}
+        return train(self.family, chooser, settings.schedule, values, settings.options, **more)
 
     def effects(self, parameters: Mapping[str, Any] | None = None, **by_name: Any) -> tuple[dict[str, Effect], ...]:
         """Return the effect of each condition for one PDE, for every decision of a play."""
@@ -319,6 +358,7 @@ class Study:
             options=settings.options,
             reward=settings.reward,
             chooser=chooser,
+            networks=self._keep_networks,
         )
 
     def _sequence(self, number: int, stream: int) -> np.random.SeedSequence:
@@ -383,6 +423,8 @@ def _begin(path: Path, settings: StudySettings, start_from: str | os.PathLike[st
 
 
 def _read(path: Path, stored: Mapping[str, Any], given: tuple[Any, ...]) -> StudySettings:
+    if "library" in stored:
+        raise StudyError(f"'{path}' is a library of solved members, not a study; start solves from it")
     try:
         return stored_settings(stored, path, *given)
     except (LookupError, TypeError, ValueError, AttributeError) as error:

@@ -46,6 +46,9 @@ def command(
         str | None,
         typer.Option(help="A ledger, or the name of a ready-made one, whose plays are known from the start."),
     ] = None,
+    networks: Annotated[
+        bool, typer.Option(help="Keep the trained networks of each play, about 8 kB, to start later solves from.")
+    ] = True,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -62,7 +65,7 @@ def command(
     from ...study import Study
 
     chosen = None if bandit is policy is kernel is first is None else _read_bandit(bandit, policy, kernel, first)
-    options: dict[str, Any] = {"start_from": start_from, "protocol": protocol}
+    options: dict[str, Any] = {"start_from": start_from, "protocol": protocol, "networks": networks}
     with (
         deadline_after_interrupt(),
         warnings_as_lines(),

@@ -17,7 +17,6 @@ from ..options import (
     Json,
     Parameters,
     Quiet,
-    ScheduleName,
     Seed,
     check_writable,
     read_parameters,
@@ -41,17 +40,21 @@ def command(
             "the family's name: as the ready-made ledger advises.",
         ),
     ] = None,
-    schedule: ScheduleName = "fast",
+    schedule: Annotated[
+        str | None, typer.Option(help="fast (default of a cold start), quick, accurate, or paper; see docs/solver.md.")
+    ] = None,
     seed: Seed = 0,
     out: Annotated[Path | None, typer.Option(help="Write the solution to this .npz file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Write a picture (.png, .pdf, .svg).")] = None,
-    precision: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
+    precision: Annotated[str | None, typer.Option(help="float64 (default) or float32.")] = None,
     sampling: Annotated[
         str | None, typer.Option(help="random, grid, latin, sobol or poisson; the schedule's own unless given.")
     ] = None,
     scaling: Annotated[
         str | None, typer.Option(help="Of inputs: subdomain, domain or none; the schedule's own unless given.")
     ] = None,
+    start: Annotated[Path | None, typer.Option(help="Start from this solution (.npz), library or study (.db).")] = None,
+    cold: Annotated[bool, typer.Option("--cold", help="Start from random networks, whatever libraries exist.")] = False,
     extrapolate: Extrapolate = False,
     seconds: Annotated[float | None, typer.Option(help="Stop training after this time.")] = None,
     checkpoint: Annotated[
@@ -87,7 +90,7 @@ def command(
         _check_picture(plot)
     chosen: Any = conditions
     if conditions is not None and (conditions.endswith(".db") or conditions == found.name):
-        chosen = recommended(conditions, found, values, schedule, extrapolate)
+        chosen = recommended(conditions, found, values, schedule or "fast", extrapolate)
     with solve_display(quiet) as show, warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*estimated relative error", MetalicWarning)  # printed below
         solution = solve(
@@ -105,6 +108,8 @@ def command(
             check=check,
             verify=verify,
             tolerance=tolerance,
+            start=start,
+            cold=cold,
             parameters=values,
         )
     if out is not None:
@@ -160,6 +165,8 @@ def _print_solution(solution: Solution, out: Path | None, plot: Path | None) -> 
             phase.stop_reason,
         )
     console.print(table)
+    if solution.start is not None:
+        console.print(f"started from {solution.start['source']} ({solution.start['kind']})", soft_wrap=True)
     if solution.diverged:
         console.print("The run diverged: its loss is not a number. Another set of conditions or seed may help.")
     elif solution.error is not None:

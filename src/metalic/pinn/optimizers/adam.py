@@ -23,6 +23,7 @@ class Adam(Optimizer):
 
     name = "adam"
     chunk = 250
+    finds_start = True
 
     def __post_init__(self) -> None:
         if not real(self.rate, least=0):

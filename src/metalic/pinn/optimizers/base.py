@@ -33,6 +33,7 @@ class Status(IntEnum):
     STALLED = 3
     DIVERGED = 4
     TIME = 5
+    STOPPED = 6
 
     @property
     def reason(self) -> str:
@@ -43,6 +44,7 @@ class Status(IntEnum):
             Status.STALLED: "no further descent",
             Status.DIVERGED: "diverged (loss not finite)",
             Status.TIME: "time limit reached",
+            Status.STOPPED: "stopped on request",
         }[self]
 
 
@@ -56,10 +58,12 @@ class Progress(eqx.Module):
 
 
 class Optimizer(abc.ABC):
-    """The interface. `chunk` is how many iterations go by between two reports."""
+    """The interface. `chunk` is how many iterations go by between two reports; `finds_start` marks an optimizer whose
+    work is to find a start for the next phase, which a solve that has a start leaves out."""
 
     name: str = ""
     chunk: int = 100
+    finds_start: bool = False
 
     def __post_init__(self) -> None:
         """Every option of a dataclass whose default is a number must be one: counts from 1, others from 0."""

@@ -1,0 +1,149 @@
+"""Many members of a family by continuation: each is started from the nearest that are solved already.
+
+The library is the state: what is in it is not solved again, and the next member is always the one nearest to those in
+it. So a pass that was killed anywhere goes on as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.stats import qmc
+
+from ..chooser import FixedChooser
+from ..conditions import Catalogue, default_conditions
+from ..errors import LibraryError, MetalicError
+from ..families.base import Family
+from ..pinn.schedule import Schedule, find_schedule
+from ..pinn.solution import Solution
+from ..pinn.solver import train
+from ..sets import Decision
+from .library import Library, Member, in_logarithms
+from .warm import CHUNK, Warm
+
+HALVINGS = 3  # of a step before a member is started cold
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a progress callback gets after each member: the member, or why there is none."""
+
+    member: Member | None
+    parameters: Mapping[str, float]
+    finished: int
+    goal: int
+    message: str = ""
+
+
+@dataclass
+class Pass:
+    """One pass by continuation.
+
+    Args:
+        library: Where members are kept, and come from.
+        conditions: The set of every member, or a function from its parameters to its set; by default that of the
+            nearest member, of the first one the family's.
+        schedule: For members that start cold.
+        seed: Decides the points, and the weights of cold starts.
+        least: Gauss-Newton iterations that every member gets.
+        precision: Of the weights in the file.
+        extrapolate: Allow parameters outside their boxes.
+        progress: Called after each member.
+    """
+
+    library: Library
+    conditions: Any = None
+    schedule: str | Schedule = "fast"
+    seed: int = 0
+    least: int = 2 * CHUNK
+    precision: str | None = None
+    extrapolate: bool = False
+    progress: Callable[[Step], Any] | None = None
+    failures: dict[int, str] = field(default_factory=dict)
+
+    def run(self, wanted: Sequence[Mapping[str, float]]) -> None:
+        """Solve what is not in the library; a member that fails is reported and does not end the pass."""
+        todo = {n: dict(values) for n, values in enumerate(wanted) if self.library.find(values) is None}
+        while todo:
+            number = self._next(todo)
+            values, member, message = todo.pop(number), None, ""
+            try:
+                member = self.member(values)
+            except MetalicError as error:
+                message = self.failures[number] = str(error)
+            if self.progress is not None:
+                self.progress(Step(member, values, len(wanted) - len(todo), len(wanted), message))
+
+    def _next(self, todo: Mapping[int, Mapping[str, float]]) -> int:
+        """The one nearest to a solved member; if there is none, to the family's easy end, else the first."""
+        solved = np.array([self.library.place(member.parameters) for member in self.library.usable])
+        easy = self.library.family.easy
+        if not len(solved) and not easy:
+            return min(todo)
+        if not len(solved):
+            solved = np.array([self.library.place({**todo[min(todo)], **easy})])
+        places = {n: self.library.place(values) for n, values in todo.items()}
+        return min(todo, key=lambda n: (round(float(np.linalg.norm(solved - places[n], axis=1).min()), 9), n))
+
+    def member(self, values: Mapping[str, float], halvings: int = HALVINGS) -> Member:
+        """Solve one member from its neighbours, through members halfway if need be, else cold."""
+        near = self.library.nearest(values)
+        warm = Warm(self.library, self.seed, self.least, self._set(values), self.extrapolate)
+        solution = warm.solve(values) if near else None
+        if solution is not None:
+            return self._keep(solution, near[0].networks.branch)
+        halfway = self.library.between(near[0].parameters, values) if near and halvings else None
+        if halfway is not None and self.library.find(halfway) is None:
+            with suppress(MetalicError):  # then there is the cold start
+                self.member(halfway, halvings - 1)
+                return self.member(values, halvings - 1)
+        return self._keep(self.cold(values), None)
+
+    def _set(self, values: Mapping[str, float]) -> Any:
+        return self.conditions(values) if callable(self.conditions) else self.conditions
+
+    def _keep(self, solution: Solution, branch: int | None) -> Member:
+        new = max((one.networks.branch or 0 for one in self.library), default=0) + 1
+        return self.library.add(solution, branch=new if branch is None else branch, precision=self.precision)
+
+    def cold(self, values: Mapping[str, float]) -> Solution:
+        """A member without a start."""
+        family = self.library.family
+        near = self.library.nearest(values)
+        usual = list(near[0].conditions) if near else default_conditions(family)
+        given = self._set(values)
+        chosen = Catalogue(family).parse(usual if given is None else given)
+        return train(
+            family,
+            FixedChooser((Decision(chosen),)),
+            find_schedule(self.schedule),
+            dict(values),
+            self.library.options,
+            seed=self.seed,
+            extrapolate=self.extrapolate,
+        )
+
+
+def spread(family: Family, count: int) -> list[dict[str, float]]:
+    """Parameters that cover the box of a family: equal steps for one parameter (in logarithms if the box is wide), a
+    Halton sequence for several."""
+    names, boxes = list(family.parameters), list(family.parameters.values())
+    if not names:
+        raise LibraryError(f"family '{family.name}' has no parameters: it has a single member")
+    if len(names) == 1:
+        unit = np.linspace(0, 1, count)[:, None]
+    else:
+        unit = qmc.Halton(len(names), scramble=False).random(count)
+    return [dict(zip(names, map(at_unit, row, boxes))) for row in unit]
+
+
+def at_unit(unit: float, box: tuple[float, float]) -> float:
+    """The parameter at a place between 0 and 1 of its box, in logarithms if the box is wide."""
+    low, high = box
+    if in_logarithms(low, high):
+        return float(np.clip(low * (high / low) ** unit, low, high))
+    return float(low + unit * (high - low))

@@ -1,0 +1,261 @@
+"""Many members of a family at once: a range, a grid, a path or a list of parameters, solved by continuation."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from scipy.io import netcdf_file
+
+from ..atomic import a_path, write_whole
+from ..errors import FileError, ParameterError, StudyError
+from ..families.base import Family
+from ..families.registry import find_family
+from ..pinn.options import SolverOptions
+from ..pinn.schedule import Schedule
+from ..pinn.solution import evaluate
+from ..validation import integer
+from .continuation import Pass, Step, spread
+from .library import Library, Member
+from .study import Study
+
+PREPARED = 80  # Gauss-Newton iterations of a member that others will start from
+MEMBERS = 17
+FORMATS = (".npz", ".nc")
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Solved members in the order they were asked for. `failures` says why a member is missing, by its number."""
+
+    library: Library
+    parameters: tuple[dict[str, float], ...]
+    failures: Mapping[int, str]
+    _place: Any = field(default=None, repr=False)  # a temporary directory lives as long as this
+
+    @property
+    def members(self) -> list[Member | None]:
+        return [self.library.find(values) for values in self.parameters]
+
+    @property
+    def errors(self) -> Float[np.ndarray, "n"]:
+        """The error of each member, or its estimate; NaN where there is neither."""
+        found = [None if member is None else member.measure for member in self.members]
+        return np.array([np.nan if one is None else one for one in found], dtype=float)
+
+    def values(self, points: Any = None) -> Float[np.ndarray, "n p m"]:
+        """All members at points (p, d), by default those where errors are measured; NaN for members that failed."""
+        family = self.library.family
+        where = family.error_points() if points is None else np.atleast_2d(np.asarray(points, dtype=float))
+        found = np.full((len(self.parameters), len(where), len(family.components)), np.nan)
+        for n, member in enumerate(self.members):
+            if member is not None:
+                begun = self.library.start_of(member)
+                found[n] = evaluate(family, begun.network, begun.theta, where, begun.centre, begun.slope)
+        return found
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write all members on a grid to an .npz file or to netCDF (.nc), which xarray and others read."""
+        place, variables = check_format(path), self._variables()
+        if place.suffix == ".nc":
+            return write_whole(place, lambda file: _write_netcdf(file, variables, self.library.family))
+        arrays: dict[str, Any] = {name: array for name, (_, array) in variables.items()}
+        return write_whole(place, lambda file: np.savez_compressed(file, **arrays))
+
+    def _variables(self) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+        """Dimensions and array of everything that is written, by name."""
+        family, values = self.library.family, self.values()
+        points = family.error_points()
+        axes = {name: np.unique(points[:, i]) for i, name in enumerate(family.coordinates)}
+        shape, dims = tuple(len(axis) for axis in axes.values()), tuple(axes)
+        found: dict[str, Any] = {name: ((name,), axis) for name, axis in axes.items()}
+        if np.prod(shape) != len(points):  # not a grid
+            shape, dims = (len(points),), ("point",)
+            found = {name: (dims, points[:, i]) for i, name in enumerate(family.coordinates)}
+        for name in family.parameters:
+            label = f"parameter_{name}" if name in found else name
+            found[label] = (("member",), np.array([one[name] for one in self.parameters]))
+        for i, component in enumerate(family.components):
+            found[component] = (("member", *dims), values[:, :, i].reshape(len(values), *shape))
+        return found | {"error": (("member",), self.errors)}
+
+
+def _write_netcdf(file: Any, variables: Mapping[str, tuple[tuple[str, ...], np.ndarray]], family: Family) -> None:
+    buffer = io.BytesIO()
+    content = netcdf_file(buffer, "w")
+    content.family, content.equation = family.name, family.title
+    for dims, array in variables.values():
+        for name, size in zip(dims, array.shape):
+            if name not in content.dimensions:
+                content.createDimension(name, size)
+    for name, (dims, array) in variables.items():
+        content.createVariable(name, "f8", dims)[:] = array
+    content.flush()
+    file.write(buffer.getvalue())
+
+
+def check_format(path: str | os.PathLike[str]) -> Path:
+    """A path that a sweep can be written to."""
+    place = a_path(path)
+    if place.suffix not in FORMATS:
+        raise FileError(f"'{place}': a sweep is written to a file that ends in {' or '.join(FORMATS)}")
+    return place
+
+
+def sweep(
+    family: str | Family | type[Family],
+    parameters: Iterable[Mapping[str, Any]] | str | os.PathLike[str] | None = None,
+    *,
+    library: str | os.PathLike[str] | Library | None = None,
+    conditions: Any = None,
+    schedule: str | Schedule = "fast",
+    solver: Mapping[str, Any] | SolverOptions | None = None,
+    seed: int = 0,
+    iterations: int = 20,
+    extrapolate: bool = False,
+    progress: Callable[[Step], Any] | None = None,
+    **ranges: Any,
+) -> Sweep:
+    """Solve many members of a family, each started from its neighbours.
+
+    Args:
+        family: A family, its class, its name, or 'file.py:Name'.
+        parameters: A list of parameters, or a CSV file with a column per parameter; or give `ranges`.
+        library: A file for the members. Run again with the same file, a sweep that was stopped goes on. By default a
+            temporary one.
+        conditions: The set of every member; by default that of the family.
+        schedule: For the first member, and others that cannot be started from a neighbour.
+        solver: Options of every solve, such as {'hidden': (12, 12)}, for a new library.
+        seed: Decides the points, and the weights of cold starts.
+        iterations: Gauss-Newton iterations that every member gets at least.
+        extrapolate: Allow parameters outside their boxes.
+        progress: Called with a `Step` after each member.
+        **ranges: For each parameter a triple (first, last, count), a list of values, or a number. Several ranges make
+            a grid.
+
+    Returns:
+        The members, in the order asked for.
+
+    Raises:
+        MetalicError: Parameters are missing, outside their box, or fewer than two members; nothing has been solved.
+
+    Example:
+        >>> found = sweep("poisson", s=(0, 50, 101))      # doctest: +SKIP
+        >>> found.save("poisson.npz")                     # doctest: +SKIP
+    """
+    found = find_family(family)
+    wanted = _wanted(found, parameters, ranges, extrapolate)
+    place = tempfile.TemporaryDirectory(prefix="metalic-") if library is None else None
+    where = Path(place.name) / "sweep.db" if place is not None else library
+    kept = where if isinstance(where, Library) else Library(a_path(where), family, solver=solver)
+    run = Pass(kept, conditions, schedule, int(seed), iterations, extrapolate=extrapolate, progress=progress)
+    try:
+        run.run(wanted)
+    finally:
+        kept.close()
+    return Sweep(kept, tuple(wanted), run.failures, place)
+
+
+def prepare(
+    path: str | os.PathLike[str],
+    family: str | Family | type[Family] | None = None,
+    *,
+    study: str | os.PathLike[str] | Study | None = None,
+    members: int = MEMBERS,
+    conditions: Any = None,
+    schedule: str | Schedule = "fast",
+    solver: Mapping[str, Any] | SolverOptions | None = None,
+    seed: int = 0,
+    precision: str = "float32",
+    progress: Callable[[Step], Any] | None = None,
+) -> Library:
+    """Make a library that covers the box of a family, by continuation.
+
+    Args:
+        path: The library; one that exists is completed.
+        family: The family; with a study, that of the study.
+        study: A study whose recommended sets the members are solved with.
+        members: How many, spread over the box.
+        conditions: A set instead of the default or the recommended one.
+        schedule: For the first member, and others that cannot be started from a neighbour.
+        solver: Options of every solve.
+        seed: Decides the points, and the weights of cold starts.
+        precision: Of the weights in the file; 'float32' is enough to start from.
+        progress: Called with a `Step` after each member.
+
+    Returns:
+        The library.
+
+    Example:
+        >>> prepare("poisson-members.db", "poisson")       # doctest: +SKIP
+    """
+    if integer(members, least=2) is None:
+        raise StudyError(f"a library is prepared with 2 or more members, not {members!r}")
+    opened = Study(study, family, read_only=True) if isinstance(study, str | os.PathLike) else study
+    about = family if opened is None else opened.family
+    if about is None:
+        raise StudyError("say which family to prepare a library for, or give a study")
+    if opened is not None and conditions is None:
+        conditions = lambda values: list(opened.recommend(values).conditions[-1])  # noqa: E731
+    library = Library(path, about, solver=opened.settings.options if opened is not None and solver is None else solver)
+    run = Pass(library, conditions, schedule, int(seed), PREPARED, precision, progress=progress)
+    try:
+        run.run(spread(library.family, members))
+    finally:
+        library.close()
+    return library
+
+
+def _wanted(family: Family, given: Any, ranges: Mapping[str, Any], extrapolate: bool) -> list[dict[str, float]]:
+    if given is not None and ranges:
+        raise ParameterError("a sweep takes a list of parameters or ranges by name, not both")
+    if isinstance(given, str | os.PathLike):
+        given = _from_csv(a_path(given))
+    rows = _grid(ranges) if given is None else list(given)
+    found = [family.check_parameters(row, extrapolate) for row in rows]
+    if len(found) < 2:
+        raise ParameterError(f"a sweep has at least two members, not {len(found)}; solve solves a single one")
+    twice = [one for i, one in enumerate(found) if one in found[:i]] if len(found) < 10_000 else []
+    if twice:
+        raise ParameterError(f"a sweep names {_told(twice[0])} twice")
+    return found
+
+
+def _told(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{name}={value:g}" for name, value in values.items())
+
+
+def _grid(ranges: Mapping[str, Any]) -> list[dict[str, Any]]:
+    axes = [_axis(name, given) for name, given in ranges.items()]
+    return [dict(zip(ranges, row)) for row in itertools.product(*axes)]
+
+
+def _axis(name: str, given: Any) -> Sequence[Any]:
+    if isinstance(given, tuple) and len(given) == 3 and integer(given[2], least=1) is not None:
+        try:
+            return [float(value) for value in np.linspace(float(given[0]), float(given[1]), int(given[2]))]
+        except (TypeError, ValueError):
+            pass
+    if isinstance(given, tuple):
+        raise ParameterError(f"a range is (first, last, count), as in {name}=(0, 1, 11), not {given!r}")
+    return list(given) if isinstance(given, list | np.ndarray) else [given]
+
+
+def _from_csv(path: Path) -> list[dict[str, Any]]:
+    try:
+        with path.open(newline="") as file:
+            rows = list(csv.DictReader(file, skipinitialspace=True))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise FileError(f"cannot read '{path}': {error}") from error
+    if any(None in row or None in row.values() for row in rows):
+        raise FileError(f"'{path}': every line has as many values as the first has names")
+    return rows

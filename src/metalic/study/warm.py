@@ -1,0 +1,134 @@
+"""Solve a member of a family from a library: no Adam, and as few Gauss-Newton iterations as it takes.
+
+A start that belongs to the member brings the loss down to that of its neighbours in 10 to 50 iterations. After every
+chunk of iterations it is seen whether it does: training ends when the loss is as small as the neighbours' or has
+stopped falling, and is given up early if it stays far above. Then a member halfway is solved first; if that does not
+help, the caller starts cold and has lost a few iterations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..chooser import FixedChooser
+from ..conditions import Catalogue
+from ..pinn.optimizers import GaussNewton
+from ..pinn.schedule import SCHEDULES, Phase, Schedule
+from ..pinn.solution import Solution
+from ..pinn.solver import Report, train
+from ..pinn.start import Start
+from ..sets import Decision
+from .library import Library, Member
+
+ITERATIONS = 100  # at most
+REACHED = 1.5  # times the loss of the neighbours: as good as they are
+FALLING = 0.8  # a chunk that leaves more than this of the loss is one of the last
+GIVEN_UP = 1e4  # times the loss of the neighbours, after a few chunks
+GOOD = 100.0  # times the loss of the neighbours: ten times their error
+CHUNK = GaussNewton.chunk
+
+Show = Callable[[Report], Any]
+
+
+def schedule_of(iterations: int = ITERATIONS) -> Schedule:
+    """Gauss-Newton alone, with the points of the default schedule."""
+    return replace(SCHEDULES["fast"], name="warm", phases=(Phase(GaussNewton(), iterations),))
+
+
+@dataclass
+class Watch:
+    """A progress callback that ends training when the loss is where it should be, or will not get there.
+
+    Args:
+        expected: The loss of the neighbours.
+        least: Iterations that are always done.
+        show: Another callback that is served first.
+    """
+
+    expected: float
+    least: int = CHUNK
+    show: Show | None = None
+    losses: list[float] = field(default_factory=list)
+
+    def __call__(self, report: Report) -> bool:
+        asked = bool(self.show(report)) if self.show is not None else False
+        if report.loss is None:
+            return asked
+        self.losses.append(report.loss)
+        return asked or self._done(report.iteration)
+
+    def _done(self, iteration: int) -> bool:
+        now = self.losses[-1]
+        if iteration >= 2 * CHUNK and not now <= GIVEN_UP * self.expected:
+            return True
+        if iteration < self.least:
+            return False
+        slow = len(self.losses) > 2 and now > FALLING * self.losses[-2]
+        return now <= REACHED * self.expected or (slow and now <= GOOD * self.expected)
+
+
+@dataclass(frozen=True)
+class Warm:
+    """How members are solved from a library.
+
+    Args:
+        library: Where the starts come from.
+        seed: Decides the points.
+        least: Gauss-Newton iterations that are always done.
+        conditions: A set of conditions instead of that of the nearest member.
+        extrapolate: Allow parameters outside their boxes.
+        progress: Called as by `solve`.
+    """
+
+    library: Library
+    seed: int = 0
+    least: int = CHUNK
+    conditions: Any = None
+    extrapolate: bool = False
+    progress: Show | None = None
+
+    def solve(self, values: Mapping[str, float]) -> Solution | None:
+        """The member at these parameters; None if no start leads there, so that a cold one must be made."""
+        near = self.library.nearest(values)
+        if not near:
+            return None
+        solution = self._attempt(values, self.library.starts(values), near)
+        if not self._good(solution, near):
+            halfway = self._attempt(self._halfway(near[0], values), self._from(near[0]), near)
+            if self._good(halfway, near):
+                begun = replace(Start.of(halfway, str(self.library.path)), kind="continued")
+                solution = self._attempt(values, [begun], near)
+        return solution if self._good(solution, near) else None
+
+    def _attempt(self, values: Mapping[str, float], starts: list[Start], near: list[Member]) -> Solution:
+        family, member = self.library.family, near[0]
+        chosen = Catalogue(family).parse(list(member.conditions) if self.conditions is None else self.conditions)
+        return train(
+            family,
+            FixedChooser((Decision(chosen),)),
+            schedule_of(),
+            dict(values),
+            replace(self.library.options, hidden=member.networks.hidden),
+            seed=self.seed,
+            extrapolate=self.extrapolate,
+            progress=Watch(_expected(near), self.least, self.progress),
+            start=starts,
+        )
+
+    def _from(self, member: Member) -> list[Start]:
+        return self.library.starts(member.parameters)[:1]
+
+    def _good(self, solution: Solution, near: list[Member]) -> bool:
+        return not solution.diverged and solution.loss <= GOOD * _expected(near)
+
+    def _halfway(self, member: Member, values: Mapping[str, float]) -> dict[str, float]:
+        return self.library.between(member.parameters, values)
+
+
+def _expected(near: list[Member]) -> float:
+    """The loss that a neighbour of these members should reach."""
+    return max(max(one.loss for one in near[:2]), float(np.finfo(float).tiny))
