@@ -43,7 +43,8 @@ class Row(NamedTuple):
 def places(problem: Problem) -> list[Place]:
     """The residual, each boundary condition, and every condition of the catalogue at the interfaces."""
     names = ["residual", *(f"boundary condition {i + 1}" for i in range(len(problem.boundary)))]
-    found = [Place(name, *fixed, swapped=False) for name, fixed in zip(names, problem.fixed)]
+    plain = problem.unbalanced.fixed  # so that all rows of a law weigh the same
+    found = [Place(name, law, block, weight[:, 0], False) for name, (law, block, weight) in zip(names, plain)]
     block = problem.interface
     if block is not None:
         for view in problem.system.views:

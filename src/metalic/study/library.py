@@ -103,9 +103,9 @@ class Library:
         MetalicError: The file is damaged, of another family, or not a library.
 
     Example:
-        >>> library = Library("line.db")                           # doctest: +SKIP
-        >>> library.add(mt.solve("poisson", s=20))                 # doctest: +SKIP
-        >>> mt.solve("poisson", s=21, start=library)               # doctest: +SKIP
+            library = Library("line.db")
+            library.add(mt.solve("poisson", s=20))
+            mt.solve("poisson", s=21, start=library)
     """
 
     def __init__(

@@ -149,8 +149,8 @@ def sweep(
         MetalicError: Parameters are missing, outside their box, or fewer than two members; nothing has been solved.
 
     Example:
-        >>> found = sweep("poisson", s=(0, 50, 101))      # doctest: +SKIP
-        >>> found.save("poisson.npz")                     # doctest: +SKIP
+            found = sweep("poisson", s=(0, 50, 101))
+            found.save("poisson.npz")
     """
     found = find_family(family)
     wanted = _wanted(found, parameters, ranges, extrapolate)
@@ -196,7 +196,7 @@ def prepare(
         The library.
 
     Example:
-        >>> prepare("poisson-members.db", "poisson")       # doctest: +SKIP
+            prepare("poisson-members.db", "poisson")
     """
     if integer(members, least=2) is None:
         raise StudyError(f"a library is prepared with 2 or more members, not {members!r}")
