@@ -40,8 +40,8 @@ def test_a_tolerance_is_met_by_continuing():
 
 
 def test_a_tolerance_that_is_not_met_says_what_was_used_up():
-    with pytest.warns(mt.MetalicWarning, match="0 seconds are used up"):
-        solution = solved(iterations=5, tolerance=1e-14, seconds=0)
+    with pytest.warns(mt.MetalicWarning, match="1e-09 seconds are used up"):
+        solution = solved(iterations=5, tolerance=1e-14, seconds=1e-9)
     assert solution.checked.reasons[0].startswith("the tolerance 1e-14 is not reached")
     with pytest.raises(mt.MetalicError, match="a tolerance is a positive number"):
         solved(tolerance=-1)
