@@ -52,7 +52,7 @@ def test_rights_follow_the_umask(tmp_path: Path) -> None:
 def test_what_is_no_path(tmp_path: Path) -> None:
     assert a_path(str(tmp_path)) == a_path(tmp_path) == tmp_path
     for wrong in (None, 3, b"bytes"):
-        with pytest.raises(FileError, match="a path is a text"):
+        with pytest.raises(FileError, match="a path is a string, not"):
             a_path(wrong)
     with pytest.raises(FileError, match="null byte"):
         write_whole(Path("a\0b"), lambda file: None)
