@@ -91,7 +91,7 @@ def play(stage: Stage, out: Path) -> None:
     if snapshot(stage, out, stage.count).exists():
         return
     path = ledger(stage, out)
-    with Study(path, stage.family, bandit_named(stage.method, 5), seed=0, protocol=PROTOCOL) as study:
+    with Study(path, stage.family, bandit_named(stage.method, 5), seed=0, protocol=PROTOCOL, networks=False) as study:
         left = stage.count - study.finished_count
         if left > 0:
             study.play(left, progress=_tell)
