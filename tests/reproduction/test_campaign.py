@@ -22,7 +22,7 @@ def test_the_preliminary_schedule_is_the_papers() -> None:
 
 
 def test_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=f"choose one of {', '.join(ITEMS)}"):
+    with pytest.raises(StudyError, match=f"allowed are {', '.join(ITEMS)}"):
         reproduce("table", tmp_path)
     with pytest.raises(StudyError, match="allowed are full, small"):
         reproduce("online", tmp_path, scale="huge")

@@ -31,13 +31,14 @@ from ..study.play import Task
 from ..study.rewards import find_reward
 from ..study.rows import PlayRow
 from ..study.settings import StudySettings
-from .baselines import METHODS, Method, RandomSets, Setup, make_task
+from .baselines import LEARNED, METHODS, Method, RandomSets, Setup, make_task
 from .trials import Trials
 
 KIND = "offline test"
 STRIDE = 10_000
 ORACLE = 1_000  # the number of the oracle's first draw
 ORACLE_NAME = "oracle"
+OWN = range(100, ORACLE)  # the numbers of users' own methods
 CONTEXT, SEED = 2, 3  # streams of random numbers; a study's plays have 0 and 1
 FAILURE = 1.0
 
@@ -66,20 +67,27 @@ class Summary:
         return asdict(self)
 
 
+def method_name(number: int, own: Sequence[Method] = ()) -> tuple[int, str]:
+    """The PDE and the name of the method of a trial."""
+    pde, method = divmod(number, STRIDE)
+    names = {one.number: one.name for one in (*METHODS.values(), *own)}
+    return pde, ORACLE_NAME if method >= ORACLE else names.get(method, f"method-{method}")
+
+
 class OfflineTest:
     """The result of an offline test, read from its file."""
 
-    def __init__(self, rows: Mapping[int, PlayRow], settings: Mapping[str, Any]):
+    def __init__(self, rows: Mapping[int, PlayRow], settings: Mapping[str, Any], own: Sequence[Method] = ()):
         self.settings = settings
+        self.titles = {method.name: method.title for method in (*METHODS.values(), *own)}
         self.rows: dict[str, dict[int, PlayRow]] = {}
         self.draws: dict[int, list[PlayRow]] = {}
-        names = {method.number: method.name for method in METHODS.values()}
         for number, row in sorted(rows.items()):
-            pde, method = divmod(number, STRIDE)
-            if method >= ORACLE:
+            pde, name = method_name(number, own)
+            if name == ORACLE_NAME:
                 self.draws.setdefault(pde, []).append(row)
             else:
-                self.rows.setdefault(names[method], {})[pde] = row
+                self.rows.setdefault(name, {})[pde] = row
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> OfflineTest:
@@ -92,8 +100,8 @@ class OfflineTest:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The methods with results, in the order of `METHODS`; the oracle last."""
-        found = tuple(name for name in METHODS if name in self.rows)
+        """The methods with results: in the order of `METHODS`, then users' own, the oracle last."""
+        found = (*(name for name in METHODS if name in self.rows), *(name for name in self.rows if name not in METHODS))
         return (*found, ORACLE_NAME) if self.draws else found
 
     def __repr__(self) -> str:
@@ -110,7 +118,7 @@ class OfflineTest:
         """The measure of every PDE that a method has solved; infinite where it failed."""
         if method != ORACLE_NAME:
             return {pde: measure(row) for pde, row in self.rows.get(method, {}).items()}
-        tried = [self.rows.get(name, {}) for name in METHODS if not name.startswith("pinn")]
+        tried = [rows for name, rows in self.rows.items() if not name.startswith("pinn")]
         return {
             pde: min(measure(row) for row in (*draws, *(rows[pde] for rows in tried if pde in rows)))
             for pde, draws in self.draws.items()
@@ -127,7 +135,7 @@ class OfflineTest:
         if common and name != "learned":
             against = compare(np.array([mine[p] for p in common]), np.array([learned[p] for p in common]))
         values = np.array(list(mine.values()))
-        title = METHODS[name].title if name in METHODS else f"oracle of {self._tried()} draws"
+        title = f"oracle of {self._tried()} draws" if name == ORACLE_NAME else self.titles.get(name, name)
         return Summary(name, title, len(values), *statistics(values), *against)
 
     def _tried(self) -> str:
@@ -176,11 +184,11 @@ class Planner:
             if not boxes or tuple(found.values()) not in self._played:
                 return found
 
-    def todo(self, pdes: int, methods: Sequence[str], oracle: int = 0) -> dict[int, Callable[[], Task]]:
+    def todo(self, pdes: int, methods: Sequence[Method], oracle: int = 0) -> dict[int, Callable[[], Task]]:
         """All trials, PDE by PDE, so that finished trials can be compared at any time."""
         chance = replace(self.settings.bandit_settings, policy=Random())
         draws = [RandomSets(ORACLE_NAME, ORACLE_NAME, ORACLE + k, chance) for k in range(oracle)]
-        chosen: list[Method] = [*(METHODS[name] for name in methods), *draws]
+        chosen: list[Method] = [*methods, *draws]
         return {
             pde * STRIDE + method.number: partial(self.task, method, pde)
             for pde in range(1, pdes + 1)
@@ -216,13 +224,19 @@ def planner(study: Study, schedule: Any = None, seed: int = 0) -> Planner:
     return Planner(settings, study.learned, seed)
 
 
-def check_methods(names: Sequence[str] | None, study: Study) -> tuple[str, ...]:
+def check_methods(given: Sequence[str | Method] | None, study: Study) -> list[Method]:
     """The methods to run: those given, or all that suit the family; 'learned' is always among them."""
-    whole = not study.family.coefficients
-    if names is None:
-        return tuple(name for name in METHODS if whole or not name.startswith("pinn"))
-    chosen = {METHODS.named(name).name for name in (*names, "learned")}
-    return tuple(name for name in METHODS if name in chosen)
+    if given is None:
+        whole = not study.family.coefficients
+        return [method for name, method in METHODS.items() if whole or not name.startswith("pinn")]
+    found = {one.number: one for one in (METHODS.find(one) if isinstance(one, str) else one for one in given)}
+    own = [method for method in found.values() if method not in METHODS.values()]
+    if bad := [method for method in own if method.number not in OWN or method.name in METHODS]:
+        raise StudyError(
+            f"method '{bad[0].name}' of your own needs a name of its own and a number from {OWN[0]} to {OWN[-1]}, "
+            f"not {bad[0].number}"
+        )
+    return [*(method for method in METHODS.values() if method.number in found or method is LEARNED), *own]
 
 
 def run_test(
@@ -230,7 +244,7 @@ def run_test(
     out: str | os.PathLike[str],
     *,
     pdes: int = 100,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[str | Method] | None = None,
     oracle: int = 0,
     schedule: Any = None,
     seed: int = 0,
@@ -245,7 +259,8 @@ def run_test(
         study: The study.
         out: The file of the results; created if it does not exist.
         pdes: The number of PDEs.
-        methods: Keys of `METHODS`; all that suit the family by default.
+        methods: Keys of `METHODS`, or your own: a `Method`, or its place (`file.py:NAME`); by default all built-in
+            methods that suit the family.
         oracle: The number of random sets to try per PDE; their best is the oracle.
         schedule: A schedule other than the study's, with as many phases.
         seed: Decides PDEs, points and random sets.
@@ -265,7 +280,7 @@ def run_test(
     plan = planner(study, schedule, seed)
     with Trials(out, settings_of(study, plan)) as trials:
         trials.run(plan.todo(pdes, chosen, oracle), workers, progress)
-        return OfflineTest(trials.rows, trials.settings)
+        return OfflineTest(trials.rows, trials.settings, chosen)
 
 
 def settings_of(study: Study, plan: Planner) -> dict[str, Any]:

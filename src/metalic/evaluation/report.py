@@ -31,18 +31,10 @@ from ..study import Ledger, PlayRow, Study
 from ..study.knowledge import find_ledger
 from ..study.ledger import TRIALS
 from .baselines import METHODS
-from .figures import (
-    effects_figure,
-    errors_figure,
-    finished_plays,
-    frequency_figure,
-    label,
-    methods_figure,
-    sets_figure,
-    studies_online,
-)
+from .figures import finished_plays, label, methods_figure
 from .narrative import sentences
 from .offline import OfflineTest, planner
+from .pictures import FIGURES, Picture, find_picture, study_title
 from .tables import Table, summary_table
 
 PAGE = Path(__file__).with_name("page.html")
@@ -64,6 +56,7 @@ def write_report(
     *,
     family: str | Family | type[Family] | None = None,
     maps: bool = False,
+    figures: Sequence[str | Picture | type[Picture]] = (),
 ) -> Path:
     """Write a page about studies and offline tests.
 
@@ -72,6 +65,7 @@ def write_report(
         out: The page.
         family: The family of ledgers that do not say where it is defined.
         maps: Whether to solve one PDE per family again and show its point-wise errors (minutes).
+        figures: Figures of your own to add, by their place (`file.py:Name`) or themselves.
 
     Returns:
         The path of the page.
@@ -80,9 +74,10 @@ def write_report(
         StudyError: There are no ledgers.
         LedgerError: A ledger cannot be read.
     """
+    shown = [find_picture(one) for one in (*FIGURES, *figures)]
     chapters = _read(ledgers, family)
     try:
-        text = page(chapters, maps)
+        text = page(chapters, shown, maps)
     finally:
         for chapter in chapters.values():
             for study in chapter.studies:
@@ -108,10 +103,10 @@ def _read(ledgers: Sequence[str | os.PathLike[str]], family: Any) -> dict[str, C
     return chapters
 
 
-def page(chapters: Mapping[str, Chapter], maps: bool = False) -> str:
+def page(chapters: Mapping[str, Chapter], figures: Sequence[Picture], maps: bool = False) -> str:
     """The whole page as text."""
     names = list(chapters)
-    body = "\n".join(_chapter(name, chapter, maps) for name, chapter in chapters.items())
+    body = "\n".join(_chapter(name, chapter, figures, maps) for name, chapter in chapters.items())
     plays = sum(len(finished_plays(study.plays)) for chapter in chapters.values() for study in chapter.studies)
     made = datetime.now(UTC).isoformat(timespec="minutes")
     return Template(PAGE.read_text()).substitute(
@@ -127,67 +122,30 @@ def _anchor(name: str) -> str:
     return "family-" + "".join(letter if letter.isalnum() else "-" for letter in name)
 
 
-def _chapter(name: str, chapter: Chapter, maps: bool) -> str:
+def _chapter(name: str, chapter: Chapter, figures: Sequence[Picture], maps: bool) -> str:
     parts = [f'<section><h2 id="{_anchor(name)}">{html.escape(name)}</h2>']
     teachers = [study for study in chapter.studies if any(play.taught for play in study.plays)]
     for study in teachers:
-        parts.append(f"<h3>In words: {html.escape(_title(study))}</h3>")
+        parts.append(f"<h3>In words: {html.escape(study_title(study))}</h3>")
         parts.append('<ul class="learned">' + "".join(f"<li>{html.escape(s)}</li>" for s in sentences(study)) + "</ul>")
     if teachers:
-        parts += _pictures(teachers)
+        parts += _pictures(teachers, figures)
     for test in chapter.tests:
         parts += _test(test)
     if maps and teachers:
         parts.append(_maps(teachers[0]))
     for study in chapter.studies:
-        parts.append(f"<h3>Plays: {html.escape(_title(study))}</h3>")
+        parts.append(f"<h3>Plays: {html.escape(study_title(study))}</h3>")
         parts.append(f'<div class="plays">{plays_table(study.plays).to_html()}</div>')
     for study in chapter.studies:
-        parts.append(f"<h3>Settings: {html.escape(_title(study))}</h3>")
+        parts.append(f"<h3>Settings: {html.escape(study_title(study))}</h3>")
         parts.append(f'<div class="settings">{settings_table(study).to_html()}</div>')
     return "\n".join([*parts, "</section>"])
 
 
-def _title(study: Study) -> str:
-    return f"{Path(study.path).name} ({label(study.settings.to_dict())}, schedule {study.settings.schedule.name})"
-
-
-def _pictures(studies: Sequence[Study]) -> list[str]:
-    parts = ["<h3>Accumulated error</h3>"]
-    parts.append(
-        _picture(
-            studies_online(studies),
-            "Relative errors of all plays so far, summed. The flatter a curve, the better the sets that are played.",
-        )
-    )
-    first = studies[0]
-    names = first.settings.catalogue.names
-    for study in studies:
-        parts.append(f"<h3>Which condition helps where: {html.escape(_title(study))}</h3>")
-        parts.append(
-            _picture(
-                effects_figure(study.learned, names, study.family.parameters),
-                "What switching a condition on adds to the reward, averaged over the other conditions: 1 is a factor "
-                "of ten in error. Bands hold 95 % of what the reward model thinks possible.",
-            )
-        )
-    groups = _groups(studies)
-    for parameter in first.family.parameters:
-        for name, rows in groups.items():
-            parts.append(f"<h3>Sets against {html.escape(parameter)}: {html.escape(name)}</h3>")
-            parts.append(_picture(sets_figure(rows, parameter), "A dot is a play; the number is the index of the set."))
-        parts.append(f"<h3>Error against {html.escape(parameter)}</h3>")
-        parts.append(_picture(errors_figure(groups, parameter), "A mark is a play."))
-    parts.append("<h3>How often each condition was chosen</h3>")
-    parts.append(_picture(frequency_figure(groups, names), "Random sets hold each condition half of the time."))
-    return parts
-
-
-def _groups(studies: Sequence[Study]) -> dict[str, list[PlayRow]]:
-    groups: dict[str, list[PlayRow]] = {}
-    for study in studies:
-        groups.setdefault(label(study.settings.to_dict()), []).extend(study.plays)
-    return groups
+def _pictures(studies: Sequence[Study], figures: Sequence[Picture]) -> list[str]:
+    drawn = [(picture.caption, *one) for picture in figures for one in picture.draw(studies)]
+    return [f"<h3>{html.escape(title)}</h3>" + _picture(figure, caption) for caption, title, figure in drawn]
 
 
 def _test(test: OfflineTest) -> list[str]:

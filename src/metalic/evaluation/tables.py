@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .baselines import METHODS
-
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
@@ -77,11 +75,6 @@ def text(value: Any) -> str:
     if isinstance(value, int) or value == 0 or 0.01 <= abs(value) < 1000:
         return f"{value:.3g}" if isinstance(value, float) else str(value)
     return f"{value:.2e}"
-
-
-def method_names() -> dict[int, str]:
-    """Names of methods by number."""
-    return {method.number: method.title for method in METHODS.values()}
 
 
 def summary_table(summaries: Sequence[Summary], settings: Mapping[str, Any], narrow: bool = False) -> Table:

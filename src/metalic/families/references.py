@@ -123,7 +123,7 @@ def _poisson_nodes() -> Column:
     return (_poisson_tools()[0] + 1) / 2
 
 
-def _moments(*factors: Column) -> tuple[Column, ...]:
+def _moments(*factors: Column) -> tuple[Float[np.ndarray, "m"], ...]:
     """The factors of a right-hand side in the eigenvectors of M."""
     _, weights, basis, _, vectors = _poisson_tools()
     return tuple(vectors.T @ (basis.T @ (weights * factor)) for factor in factors)

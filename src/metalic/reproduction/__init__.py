@@ -22,21 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import StudyError
-from .campaign import SCALES, Campaign, Made
-from .offline import analysis, offline, pointwise
-from .online import online
-from .preliminary import combinations, sampling
-from .regret import regret
+from ..registry import Registry
+from .campaign import SCALES, Campaign, Item, Made
 
-ITEMS: dict[str, Callable[[Campaign], Made]] = {
-    "online": online,
-    "offline": offline,
-    "pointwise": pointwise,
-    "analysis": analysis,
-    "sampling": sampling,
-    "combinations": combinations,
-    "regret": regret,
-}
+ITEMS: Registry[Item] = Registry("item", Item, __name__, StudyError, instances=True)
 
 
 def reproduce(
@@ -55,7 +44,7 @@ def reproduce(
     """Make one item and write it to a directory.
 
     Args:
-        item: A key of `ITEMS`.
+        item: A key of `ITEMS`, or the place of your own (`file.py:NAME`).
         out: The directory; created if it does not exist.
         scale: 'full' as in the paper, or 'small'.
         ledgers: A directory of ledgers and offline tests to read.
@@ -78,9 +67,8 @@ def reproduce(
         >>> made.table.columns
         ('policy', 'regret after 60 plays', 'per play', 'growth exponent')
     """
-    if item not in ITEMS:
-        raise StudyError(f"nothing to reproduce is called '{item}': choose one of {', '.join(ITEMS)}")
+    wanted = ITEMS.find(item)
     if scale not in SCALES:
         raise StudyError(f"no scale '{scale}': allowed are {', '.join(SCALES)}")
     campaign = Campaign(Path(out), SCALES[scale], ledgers, families, schedule, workers, run, progress, protocol)
-    return ITEMS[item](campaign)
+    return wanted.make(campaign)

@@ -17,7 +17,7 @@ from ..evaluation.tables import Table
 from ..pinn import Solution
 from ..pinn.figures import comparison_figure, error_on_plane
 from ..study import Ledger, PlayRow
-from .campaign import Campaign, Made
+from .campaign import Campaign, Item, Made
 from .paper import OFFLINE, POINTWISE
 from .paper import PDES as PAPER_PDES
 
@@ -197,3 +197,8 @@ def _solution(
         solution = task.solve()
         solution.save(path)
         return solution
+
+
+OFFLINE_ITEM = Item("offline", offline)
+ANALYSIS_ITEM = Item("analysis", analysis)
+POINTWISE_ITEM = Item("pointwise", pointwise)

@@ -16,7 +16,7 @@ from jaxtyping import Float
 from ..evaluation.figures import accumulated, finished_plays, online_figure
 from ..evaluation.tables import Table
 from ..study import Ledger, PlayRow
-from .campaign import Campaign, Made
+from .campaign import Campaign, Item, Made
 
 POLICIES = ("UCB", "TS", "Random")
 COLUMNS = ("family", "method", "seeds", "plays", "sum", "late median", "compared", "ratio")
@@ -92,3 +92,6 @@ def _against(chance: Runs, runs: Runs) -> tuple[int, float | None]:
 
 def _total(plays: list[PlayRow]) -> float:
     return float(accumulated(plays)[-1]) if plays else 0.0
+
+
+ONLINE_ITEM = Item("online", online)

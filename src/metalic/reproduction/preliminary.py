@@ -25,7 +25,7 @@ from ..geometry.sampling import Points
 from ..study.ledger import TRIALS
 from ..study.play import Task
 from ..study.settings import StudySettings, new_settings
-from .campaign import Campaign, Made
+from .campaign import Campaign, Item, Made
 from .paper import COMBINATIONS, SAMPLING
 
 FAMILY = "poisson-unit"
@@ -156,3 +156,7 @@ def _bars(labels: list[str], errors: list[np.ndarray], paper: list[float]) -> Fi
         axis.set(xscale="log", xlabel="relative L2 error")
         figure.legend(loc="outside lower center", ncols=3)
     return figure
+
+
+SAMPLING_ITEM = Item("sampling", sampling)
+COMBINATIONS_ITEM = Item("combinations", combinations)

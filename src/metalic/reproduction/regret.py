@@ -7,7 +7,7 @@ import numpy as np
 from ..bandit.regret import regret_curves, regret_figure
 from ..evaluation.figures import style
 from ..evaluation.tables import Table
-from .campaign import Campaign, Made
+from .campaign import Campaign, Item, Made
 
 
 def regret(campaign: Campaign) -> Made:
@@ -32,3 +32,6 @@ def _exponent(curve: np.ndarray) -> float:
     half = len(curve) // 2
     plays = np.arange(half, len(curve)) + 1.0
     return float(np.polyfit(np.log(plays), np.log(np.maximum(curve[half:], 1e-12)), 1)[0])
+
+
+REGRET_ITEM = Item("regret", regret)

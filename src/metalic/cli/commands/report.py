@@ -18,6 +18,9 @@ def command(
     maps: Annotated[
         bool, typer.Option("--maps", help="Solve one PDE per family again and show point-wise errors (minutes).")
     ] = False,
+    figure: Annotated[
+        list[str] | None, typer.Option(help="A figure of your own to add, FILE.py:NAME; may be repeated.")
+    ] = None,
     family: FamilyFile = None,
     as_json: Json = False,
 ) -> None:
@@ -32,5 +35,5 @@ def command(
     from ...evaluation.report import write_report
 
     with warnings_as_lines():
-        write_report(ledgers, out, family=family, maps=maps)
+        write_report(ledgers, out, family=family, maps=maps, figures=figure or ())
     typer.echo(json.dumps({"out": str(out)}) if as_json else f"report written to {out}")

@@ -21,7 +21,10 @@ def command(
     ledger: LedgerName,
     pdes: Annotated[int, typer.Option("--pdes", "-n", help="The number of PDEs, none of them played before.")] = 100,
     methods: Annotated[
-        str | None, typer.Option(help="Methods with commas between them, see docs/evaluation.md. [default: all]")
+        str | None,
+        typer.Option(
+            help="Methods with commas between them, see docs/evaluation.md; your own as FILE.py:NAME. [default: all]"
+        ),
     ] = None,
     oracle: Annotated[int, typer.Option(help="Also test this many random sets per PDE and take the best.")] = 0,
     schedule: Annotated[str | None, typer.Option(help="Another schedule than the study's.")] = None,
@@ -61,11 +64,9 @@ def command(
 
 
 def _method(number: int) -> str:
-    from ...evaluation.offline import ORACLE, STRIDE
-    from ...evaluation.tables import method_names
+    from ...evaluation.offline import method_name
 
-    pde, method = divmod(number, STRIDE)
-    return f"PDE {pde}  {'oracle' if method >= ORACLE else method_names()[method]}"
+    return "PDE {}  {}".format(*method_name(number))
 
 
 def _plain(found: OfflineTest, path: Path) -> dict[str, Any]:
