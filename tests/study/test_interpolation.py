@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from untrained import solution
 
 import metalic as mt
 from metalic.study.interpolation import at_unit, coefficients, halfway, in_logarithms, neighbours, place_of
+from metalic.study.members import Member, row_of
+from metalic.study.networks import Networks
 
 BURGERS, ADVECTION = ({name: mt.find_family(name).parameters for name in ("burgers", "advection")}).values()
 
@@ -41,6 +44,9 @@ def test_coefficients_by_hand() -> None:
 
 
 def test_neighbours_on_a_line_are_one_on_either_side():
-    group = [(name, np.array([away])) for name, away in (("a", 0.1), ("b", 0.2), ("c", -0.4), ("d", -0.5))]
-    assert [name for name, _ in neighbours(group)] == ["a", "c"]
-    assert [name for name, _ in neighbours(group[:2])] == ["a", "b"]  # beyond the end of the line
+    group = []
+    for away in (0.1, 0.2, -0.4, -0.5):
+        one = solution(a=1 + away)
+        group.append((Member(row_of(one, 1), Networks.of(one)), np.array([away])))
+    assert [away for _, away in neighbours(group)] == [0.1, -0.4]
+    assert [away for _, away in neighbours(group[:2])] == [0.1, 0.2]  # beyond the end of the line

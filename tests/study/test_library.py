@@ -7,17 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tiny import RANDOM, SETTINGS, Tiny
+from untrained import HIDDEN, solution
 
 import metalic as mt
 from metalic.errors import LedgerError, LibraryError, StudyError
-from metalic.pinn.network import Network
 from metalic.pinn.optimizers import Status
-from metalic.pinn.sampler import scale
-from metalic.pinn.solution import PhaseRecord
 from metalic.study import Library, Study
 from metalic.study.continuation import spread
-
-HIDDEN = (4,)
 
 
 class Two(Tiny):
@@ -31,26 +27,6 @@ class Two(Tiny):
 
     def reference(self, a, b):
         return lambda points: np.exp(-a * b * points[:, 1])
-
-
-def solution(theta=None, error=1e-4, family=Tiny, loss=1e-8, status=Status.RUNNING, **parameters):
-    """A solution that was never trained."""
-    family = mt.find_family(family)
-    network = Network(2, 1, HIDDEN)
-    history = tuple((n, n / 10, loss, error) for n in range(10, 1210, 10))
-    record = PhaseRecord("gauss-newton", ("u", "x"), 5, 1200, 120.0, 0.5, loss, error, status, history)
-    given = np.full(network.size, 0.1) if theta is None else theta
-    return mt.Solution(
-        family=family,
-        parameters=parameters,
-        theta=np.broadcast_to(given, (2, network.size)).copy(),
-        hidden=HIDDEN,
-        **dict(zip(("centre", "slope"), scale(family, "subdomain"))),
-        phases=(record, record),
-        schedule="fast",
-        seed=7,
-        collocation=(np.zeros((1, 2)),) * 2,
-    )
 
 
 def line(path, values=(0.5, 1.0, 1.5, 2.0), branch=1, **options):

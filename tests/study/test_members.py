@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
+from untrained import solution
 
 from metalic.pinn.optimizers import Status
 from metalic.study.members import Member, row_of

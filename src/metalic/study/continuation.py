@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.stats import qmc
 
 from ..chooser import FixedChooser
 from ..conditions import Catalogue, default_conditions
@@ -167,5 +166,7 @@ def spread(family: Family, count: int) -> list[dict[str, float]]:
     if len(names) == 1:
         unit = np.linspace(0, 1, count)[:, None]
     else:
+        from scipy.stats import qmc  # takes a second
+
         unit = qmc.Halton(len(names), scramble=False).random(count)
     return [dict(zip(names, map(at_unit, row, boxes))) for row in unit]
