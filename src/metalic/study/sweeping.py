@@ -29,7 +29,7 @@ from .library import Library
 from .members import Member
 from .study import Study
 
-PREPARED = 80  # Gauss-Newton iterations of a member that others will start from
+PREPARED = 40  # Gauss-Newton iterations of a member that others will start from
 MEMBERS = 17
 FORMATS = (".npz", ".nc")
 
