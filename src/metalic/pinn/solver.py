@@ -326,7 +326,7 @@ class _PhaseTrainer:
         done, before = self.history[-1][:2] if self.history else (0, 0.0)
         status, steps, stops = Status.RUNNING, self._chunks(), self._stops()
         while done < budget and (status is Status.RUNNING or (stops and status in CONVERGED)):
-            if self.phase.resample and done and done % self.phase.resample == 0:
+            if self._points_move(done):
                 problem = self._move_points(problem, state.theta)
                 state = restart(optimizer, problem, state)
             if stops and (done >= stops[0][0] or status is not Status.RUNNING):
@@ -387,6 +387,11 @@ class _PhaseTrainer:
     def _move_parameters(self, problem: Problem, values: Mapping[str, float]) -> Problem:
         arrays = self.setup.on_device({name: np.asarray(value) for name, value in values.items()})
         return eqx.tree_at(lambda p: p.parameters, problem, arrays)
+
+    def _points_move(self, done: int) -> bool:
+        """Every so many iterations; adaptive points at once where a solve begins with networks that know a solution."""
+        knows = self.phase.adaptive and bool(self.setup.starts) and not self.records
+        return bool(self.phase.resample) and (done > 0 or knows) and done % (self.phase.resample or 1) == 0
 
     def _chunks(self) -> int:
         """A chunk never runs across a change of points."""
