@@ -80,6 +80,7 @@ def solves(name: str, options: dict[str, Any], numbers: Iterable[int], values: n
             "seconds": solution.seconds,
             "cpu": time.process_time() - begun,
             "iterations": [phase.iterations for phase in solution.phases],
+            "gathered": list(getattr(solution.phases[-1], "gathered", ())),
             "stopped": solution.phases[-1].stop_reason,
         }
 
