@@ -78,15 +78,16 @@ def history_figure(moments: Sequence[Moment], phases: Sequence[PhaseRow]) -> Fig
         figure = Figure(figsize=(7.5, 3.8), layout="constrained")
         axis = figure.subplots()
         for place, (name, which) in enumerate((("loss", 3), ("relative error", 4))):
-            y = [np.nan if one[which] is None else one[which] for one in moments]
-            if np.isfinite(np.array(y, float)).any():
+            y = np.array([one[which] for one in moments], float)
+            if np.isfinite(y).any():
                 axis.plot(x, y, LINES[place], marker=mark, color=PALETTE[place], label=name, linewidth=1.8)
         for number, phase in enumerate(phases):
             if number:
                 axis.axvline(before[number], color="0.5", linewidth=0.8)
             text = f" {number + 1}: {set_name(phase.conditions)}"
-            axis.text(before[number], 1.01, text, transform=axis.get_xaxis_transform(), fontsize=9)
-        axis.set(xlabel="iterations", yscale="log" if axis.lines else "linear")
+            told = axis.text(before[number], 1.01, text, transform=axis.get_xaxis_transform(), fontsize=9)
+            told.set_in_layout(False)
+        axis.set(xlabel="iterations", xlim=(0, max(before[-1], 1)), yscale="log" if axis.lines else "linear")
         _legend(figure, axis)
     return figure
 
@@ -107,4 +108,6 @@ def _error(row: PlayRow) -> float:
 def _legend(figure: Figure, axis: Any, title: str | None = None, columns: int = 4) -> None:
     handles, labels = axis.get_legend_handles_labels()
     if handles:
-        figure.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=9, title=title, title_fontsize=9)
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=columns, fontsize=9, title=title, title_fontsize=9
+        )

@@ -12,6 +12,7 @@ from ..conditions import Catalogue
 from ..study import Study
 from .figures import NORMAL_95, set_name
 from .rules import Piece, expected_rewards, grid, intervals
+from .standing import finished
 
 CONTEXTS = 25  # parameters over which effects are averaged
 OFTEN = 0.1  # share of the parameters

@@ -35,6 +35,7 @@ from .figures import label, methods_figure
 from .narrative import sentences
 from .offline import OfflineTest, planner
 from .pictures import FIGURES, Picture, find_picture, study_title
+from .standing import finished
 from .tables import Table, summary_table
 
 PAGE = Path(__file__).with_name("page.html")

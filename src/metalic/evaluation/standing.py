@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 
+from ..conditions import default_conditions
 from ..study.rows import RUNNING, PlayRow
+
+if TYPE_CHECKING:
+    from ..study import Study
 
 CHOSEN, DEFAULT, RANDOM, GIVEN = "chosen", "default set", "random", "given"
 KINDS = (CHOSEN, DEFAULT, RANDOM, GIVEN)
@@ -63,6 +67,11 @@ class Standing:
             return None
         boxes = self.settings["family"]["parameters"]
         return Comparison(base, len(chosen), float(np.median([ratio(play, groups[base], boxes) for play in chosen])))
+
+
+def standing_of(study: Study) -> Standing:
+    """The standing of the plays of a study."""
+    return Standing(study.settings.to_dict(), default_conditions(study.family).index)
 
 
 @dataclass(frozen=True)

@@ -90,6 +90,22 @@ class Member:
         good = self.row.status == DONE and self.row.verdict != "failed" and bool(np.isfinite(self.networks.theta).all())
         return good and (self.measure is None or self.measure <= WORST)
 
+    def solution(self, family: Family) -> Solution:
+        """The solution as it was kept: its networks, without points and history."""
+        one = self.networks
+        return Solution(
+            family=family,
+            parameters=self.parameters,
+            theta=np.asarray(one.theta, dtype=float),
+            hidden=one.hidden,
+            centre=one.centre,
+            slope=one.slope,
+            phases=(replace(_untrained(self), error=self.error, loss=self.loss),),
+            schedule="none",
+            seed=self.row.seed,
+            collocation=tuple(np.zeros((0, len(family.coordinates))) for _ in one.theta),
+        )
+
 
 class Library:
     """Solved members of a family in a file. A file that does not exist is begun with the first member.
