@@ -184,8 +184,7 @@ class Desk:
 
     def _svg(self, number: int, view: View, name: str, query: Query, play: int | None = None) -> str | None:
         """A figure of a study as it is in pages; it does not change with what is sorted and filtered."""
-        at = query.at if name == "errors" else None
-        key = ("figure", name, number, play, repr(at), view.reading.version)
+        key = ("figure", name, number, play, query.axis if name == "errors" else "", view.reading.version)
         return self._pages.get(key, lambda: self._draw(number, view, name, query, play))
 
     def _draw(self, number: int, view: View, name: str, query: Query, play: int | None) -> str | None:
@@ -203,7 +202,8 @@ class Desk:
             return medians_figure(groups, link) if groups else None
         if name == "errors":
             shown = [row for row in view.plays if row.taught and row.error is not None]
-            return choices_figure(shown, next(iter(view.boxes)), link) if shown and view.boxes else None
+            axis = query.axis if query.axis in view.boxes else next(iter(view.boxes), None)
+            return choices_figure(shown, axis, link) if shown and axis else None
         if name == "effects":
             study = view.known()
             return effects_figure(study.learned, study.settings.catalogue.names, study.family.parameters)

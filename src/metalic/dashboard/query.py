@@ -32,6 +32,7 @@ class Query:
         status: Only plays with this status.
         kind: Only plays of this kind, see `Standing`.
         words: Only plays whose sets contain all of these conditions.
+        axis: The parameter that errors are drawn against; the first by default.
         at: The parameters that are looked at.
         other: The study to compare with.
     """
@@ -41,20 +42,21 @@ class Query:
     status: str = ""
     kind: str = ""
     words: str = ""
+    axis: str = ""
     at: Mapping[str, str] = field(default_factory=dict)
     other: str = ""
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> Query:
         """Read an address; what is unknown is ignored."""
-        texts = {name: given[name] for name in ("sort", "status", "kind", "words", "other") if given.get(name)}
+        texts = {name: given[name] for name in ("sort", "status", "kind", "words", "axis", "other") if given.get(name)}
         at = {name.removeprefix(AT): value for name, value in given.items() if name.startswith(AT)}
         return cls(**texts, down=given.get("down", "1") != "0", at=at)
 
     def address(self, **changes: Any) -> str:
         """The query with some changes, as text."""
         new = replace(self, **changes)
-        texts = {name: getattr(new, name) for name in ("status", "kind", "words", "other")}
+        texts = {name: getattr(new, name) for name in ("status", "kind", "words", "axis", "other")}
         texts |= {"sort": "" if new.sort == "play" else new.sort, "down": "" if new.down else "0"}
         texts |= {AT + name: value for name, value in new.at.items()}
         return "?" + urlencode({name: value for name, value in texts.items() if value})

@@ -207,7 +207,7 @@ class Learned(Page):
         number, query = int(given[0]), self.query
         if await self.unchanged(number):
             return
-        if self.get_query_argument("wait", "") or await self.made(self.desk.has_learned, number, query):
+        if "HX-Request" in self.request.headers or await self.made(self.desk.has_learned, number, query):
             self.write(await self.made(self.desk.learned, number, query, slow=True))
         else:
             self.write(await self.made(self.desk.waiting, number, query))
