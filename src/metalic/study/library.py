@@ -25,17 +25,16 @@ from ..conditions import Catalogue
 from ..errors import LibraryError
 from ..families.base import Family
 from ..families.registry import find_family
-from ..pinn.optimizers import Status
 from ..pinn.options import VERSION_0_1, SolverOptions
 from ..pinn.schedule import SCHEDULES
-from ..pinn.solution import PhaseRecord, Solution, relative_error
+from ..pinn.solution import Solution, relative_error
 from ..pinn.solver import reference_values
 from ..pinn.start import COPIED, Start
 from .equations import check_family, equations_hash
 from .files import exists
 from .interpolation import coefficients, neighbours, place_of
 from .ledger import Ledger
-from .members import Member, row_of
+from .members import Member, row_of, untrained
 from .networks import Networks
 from .settings import family_spec, family_to_dict, source_hash, stored_family
 
@@ -290,7 +289,7 @@ class Library:
             hidden=begun.hidden,
             centre=begun.centre,
             slope=begun.slope,
-            phases=(_untrained(member),),
+            phases=(untrained(member),),
             schedule="none",
             seed=member.row.seed,
             collocation=tuple(np.zeros((0, len(self.family.coordinates))) for _ in begun.theta),
@@ -300,13 +299,7 @@ class Library:
         if exact is None:
             return solution
         values_there = solution(self.family.error_points()).reshape(exact.shape)
-        return replace(solution, phases=(replace(_untrained(member), error=relative_error(values_there, exact)),))
-
-
-def _untrained(member: Member) -> PhaseRecord:
-    last = member.row.phases[-1]
-    parts: dict[str, Any] = {"iterations": 0, "seconds": 0.0, "compile_seconds": 0.0, "loss": float("nan")}
-    return PhaseRecord("none", last.conditions, last.index, **parts, error=None, status=Status.RUNNING, history=())
+        return replace(solution, phases=(replace(untrained(member), error=relative_error(values_there, exact)),))
 
 
 def _distance(a: Float[np.ndarray, "c"], b: Float[np.ndarray, "c"]) -> float:
