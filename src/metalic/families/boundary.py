@@ -39,6 +39,13 @@ def _evaluate(value: Value, p: Point, parameters: dict[str, Any]) -> Any:
     return value(p, **{name: number for name, number in parameters.items() if name in names})
 
 
+def _shown(value: Value) -> str:
+    """A value in a repr: a number, or the name of a function with its arguments."""
+    if not callable(value):
+        return repr(value)
+    return f"{getattr(value, '__name__', type(value).__name__)}{inspect.signature(value)}"
+
+
 def _component(u: Field | Fields, name: str | None) -> Field:
     if isinstance(u, Field):
         if name not in (None, u.label):
@@ -93,6 +100,13 @@ class _OneFace(BoundaryCondition):
         self.value: Value = value
         self.of = of
 
+    def __repr__(self) -> str:
+        given = [*map(repr, self.faces), _shown(self.value), *self._named()]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def _named(self) -> list[str]:
+        return [] if self.of is None else [f"of={self.of!r}"]
+
     @property
     def along(self) -> set[str]:
         return {face.partition("=")[0].strip() for face in self.faces}
@@ -135,6 +149,9 @@ class Robin(_OneFace):
     def __init__(self, *faces_and_value: Any, alpha: float, beta: float, of: str | None = None):
         super().__init__(*faces_and_value, of=of)
         self.alpha, self.beta = alpha, beta
+
+    def _named(self) -> list[str]:
+        return [f"alpha={self.alpha!r}", f"beta={self.beta!r}", *super()._named()]
 
     def law(
         self, u: Field | Fields, p: Point, normal: Mapping[str, Any], parameters: dict[str, Any], across: Any = None
