@@ -126,7 +126,22 @@ class _OneFace(BoundaryCondition):
 
 
 class Dirichlet(_OneFace):
-    """u = value."""
+    """The value of the unknown on faces: u = value.
+
+    Args:
+        *faces_and_value: One face or several, such as "x=0", "x=min" or "t=0", and the value last: a number, or a
+            function of the point and of those parameters of the family that it names.
+        of: The component, if the unknown has several.
+
+    Raises:
+        FamilyError: There is no face, or no value.
+
+    Example:
+        >>> Dirichlet("x=0", "x=1", 0.0)
+        Dirichlet('x=0', 'x=1', 0.0)
+        >>> Dirichlet("t=0", lambda p, k: k * p.x, of="v")
+        Dirichlet('t=0', <lambda>(p, k), of='v')
+    """
 
     def law(
         self, u: Field | Fields, p: Point, normal: Mapping[str, Any], parameters: dict[str, Any], across: Any = None
@@ -135,7 +150,21 @@ class Dirichlet(_OneFace):
 
 
 class Neumann(_OneFace):
-    """du/dn = value (du/dt on a face of time)."""
+    """The derivative along the outward normal on faces: du/dn = value.
+
+    On a face of the coordinate `t` it is the plain derivative du/dt: an initial velocity.
+
+    Args:
+        *faces_and_value: One face or several, and the value last, as for `Dirichlet`.
+        of: The component, if the unknown has several.
+
+    Raises:
+        FamilyError: There is no face, or no value.
+
+    Example:
+        >>> Neumann("t=0", 0.0)
+        Neumann('t=0', 0.0)
+    """
 
     def law(
         self, u: Field | Fields, p: Point, normal: Mapping[str, Any], parameters: dict[str, Any], across: Any = None
@@ -144,7 +173,21 @@ class Neumann(_OneFace):
 
 
 class Robin(_OneFace):
-    """alpha u + beta du/dn = value: `Robin("x=1", 0.0, alpha=1.0, beta=2.0)`."""
+    """A combination of value and normal derivative on faces: alpha u + beta du/dn = value.
+
+    Args:
+        *faces_and_value: One face or several, and the value last, as for `Dirichlet`.
+        alpha: The weight of u.
+        beta: The weight of du/dn.
+        of: The component, if the unknown has several.
+
+    Raises:
+        FamilyError: There is no face, or no value.
+
+    Example:
+        >>> Robin("x=1", 0.0, alpha=1.0, beta=2.0)
+        Robin('x=1', 0.0, alpha=1.0, beta=2.0)
+    """
 
     def __init__(self, *faces_and_value: Any, alpha: float, beta: float, of: str | None = None):
         super().__init__(*faces_and_value, of=of)
@@ -163,7 +206,19 @@ class Robin(_OneFace):
 
 @dataclass(frozen=True)
 class Periodic(BoundaryCondition):
-    """Ties the faces min and max of one coordinate: values and derivatives along it below `order` agree."""
+    """Ties the two faces of one coordinate: values and derivatives along it agree.
+
+    Args:
+        coordinate: The coordinate.
+        order: Derivatives below this order agree; 2 ties the values and the first derivatives.
+
+    Raises:
+        FamilyError: The domain has no such coordinate, or its two faces do not match; raised before the first solve.
+
+    Example:
+        >>> Periodic("x")
+        Periodic(coordinate='x', order=2)
+    """
 
     coordinate: str
     order: int = 2
