@@ -25,7 +25,20 @@ CHEBYSHEV = "chebyshev"  # denser towards the faces, as polynomials need it: for
 
 @dataclass(frozen=True)
 class Points:
-    """How many points: collocation and boundary per subdomain, interface per pair of neighbours."""
+    """How many points are drawn.
+
+    Args:
+        collocation: Points inside each subdomain, on which the equation is asked for.
+        boundary: Points on the boundary of each subdomain.
+        interface: Points between each pair of neighbours.
+
+    Raises:
+        GeometryError: A number is not a whole number of at least 1.
+
+    Example:
+        >>> Points(collocation=300)
+        Points(collocation=300, boundary=100, interface=101)
+    """
 
     collocation: int = 1000
     boundary: int = 100

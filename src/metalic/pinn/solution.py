@@ -79,7 +79,36 @@ class PhaseRecord:
 
 @dataclass(frozen=True)
 class Solution:
-    """A solved PDE. Call it: `solution(x=0.3, y=0.8)`, with numbers or arrays, or `solution(points)` with (n, d)."""
+    """A solved PDE. Call it: `solution(x=0.3, y=0.8)`, with numbers or arrays, or `solution(points)` with (n, d).
+
+    Solutions are made by `metalic.solve` and `Solution.load`.
+
+    Attributes:
+        family: The family.
+        parameters: The parameters of the member.
+        theta: The weights, a row per subdomain.
+        hidden: The widths of the hidden layers.
+        centre: What is subtracted from the inputs of each network.
+        slope: What the inputs are then multiplied by.
+        phases: How each phase went: optimizer, conditions, iterations, seconds, loss, error, why it ended.
+        schedule: The name of the schedule.
+        seed: The seed.
+        collocation: The collocation points of each subdomain.
+        problem: The training problem as it was at the end; None in a solution that was loaded.
+        checked: The check that `metalic.solve` has made; None if it was asked not to.
+        start: What the solve started from: `source`, `parameters` and `kind`; None if it started cold.
+
+    Raises:
+        GeometryError: It is called with points outside the domain, or with coordinates that are not the family's.
+
+    Example:
+        >>> import metalic as mt
+        >>> solution = mt.solve("poisson", "u,c", "quick", s=5)
+        >>> solution(x=[0.25, 0.5, 0.75], y=0.5).shape
+        (3,)
+        >>> solution.phases[-1].optimizer, solution.schedule
+        ('gauss-newton', 'quick')
+    """
 
     family: Family
     parameters: Mapping[str, float]
@@ -92,14 +121,12 @@ class Solution:
     seed: int
     collocation: tuple[Float[np.ndarray, "_N d"], ...] = field(repr=False)
     problem: Problem | None = field(repr=False, default=None)
-    """The training problem as it was at the end; None in a solution that was loaded."""
     checked: Check | None = field(repr=False, default=None)
-    """The check that `metalic.solve` has made; None if it was asked not to."""
     start: Mapping[str, Any] | None = None
-    """What the solve started from: `source`, `parameters` and `kind`; None if it started cold."""
 
     @property
     def network(self) -> Network:
+        """The shape of the networks."""
         return Network(len(self.family.coordinates), len(self.family.components), self.hidden)
 
     @property
@@ -113,6 +140,7 @@ class Solution:
 
     @property
     def loss(self) -> float:
+        """The loss at the end."""
         return self.phases[-1].loss
 
     def terms(self) -> dict[str, float]:
@@ -125,6 +153,7 @@ class Solution:
 
     @property
     def diverged(self) -> bool:
+        """Whether the loss is not a number."""
         return self.phases[-1].status is Status.DIVERGED
 
     @property

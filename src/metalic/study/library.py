@@ -56,9 +56,9 @@ class Library:
         MetalicError: The file is damaged, of another family, or not a library.
 
     Example:
-            library = Library("line.db")
-            library.add(mt.solve("poisson", s=20))
-            mt.solve("poisson", s=21, start=library)
+        >>> library = Library("poisson-members.db", "poisson")
+        >>> len(library), library.family.name  # `library.add(solution)` adds the first member
+        (0, 'poisson')
     """
 
     def __init__(
@@ -100,6 +100,7 @@ class Library:
 
     @property
     def family(self) -> Family:
+        """The family of the members."""
         if self._family is None:
             raise LibraryError(f"library '{self.path}' is empty: name its family, as in Library(path, 'poisson')")
         return self._family

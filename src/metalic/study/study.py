@@ -120,6 +120,7 @@ class Study:
 
     @property
     def family(self) -> Family:
+        """The family that is studied."""
         return self.settings.family
 
     @property
