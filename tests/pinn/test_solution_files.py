@@ -15,7 +15,6 @@ from metalic.families import Poisson
 from metalic.pinn import Solution
 from metalic.pinn.optimizers import Status
 
-
 ASSETS = Path(__file__).parent / "assets"
 
 
