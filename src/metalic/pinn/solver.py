@@ -31,8 +31,9 @@ from .options import ResolvedOptions, SolverOptions
 from .problem import Block, Problem, channel_values, law_rows, residual_strength
 from .sampler import Sampler, scale
 from .schedule import Phase, Schedule
-from .solution import ERROR_CAP, PhaseRecord, Solution, evaluate, relative_error
+from .solution import ERROR_CAP, PhaseRecord, Solution, relative_error
 from .start import Start, Target, fitted
+from .trained import evaluate
 
 SAMPLE = 8  # random networks by which residuals are balanced
 CONVERGED = (Status.GRADIENT, Status.CHANGE, Status.STALLED)
@@ -95,7 +96,9 @@ def train(
     chosen = options.resolve(family, schedule)
     with jax.enable_x64(chosen.precision == "float64"):
         setup = _Setup(
-            system=system_of(family, Network(len(family.coordinates), len(family.components), chosen.hidden)),
+            system=system_of(
+                family, Network(len(family.coordinates), len(family.components), chosen.hidden, chosen.activation)
+            ),
             sampler=Sampler(family, chosen.points, chosen.sampling),
             options=chosen,
             parameters=parameters,
@@ -256,6 +259,7 @@ def _train(
         parameters=setup.parameters,
         theta=np.asarray(theta),
         hidden=setup.system.network.hidden,
+        activation=setup.system.network.activation,
         centre=np.asarray(problem.centre),
         slope=np.asarray(problem.slope),
         phases=tuple(records),

@@ -34,6 +34,7 @@ from ..conditions import Catalogue
 from ..errors import LibraryError
 from ..families.base import Family
 from ..families.registry import find_family
+from ..pinn.check import WRONG
 from ..pinn.optimizers import Status
 from ..pinn.options import VERSION_0_1, SolverOptions
 from ..pinn.schedule import SCHEDULES
@@ -87,7 +88,7 @@ class Member:
     @property
     def usable(self) -> bool:
         """Whether a solve may start from it."""
-        good = self.row.status == DONE and self.row.verdict != "failed" and bool(np.isfinite(self.networks.theta).all())
+        good = self.row.status == DONE and self.row.verdict != WRONG and bool(np.isfinite(self.networks.theta).all())
         return good and (self.measure is None or self.measure <= WORST)
 
 
@@ -305,7 +306,8 @@ class Library:
     def _start(self, member: Member, theta: Float[np.ndarray, "K P"], kind: str) -> Start:
         one = member.networks
         parts = (np.asarray(theta, dtype=float), one.hidden, one.centre, one.slope)
-        return Start(self.family, member.parameters, *parts, source=str(self.path), kind=kind)
+        named = {"source": str(self.path), "kind": kind, "activation": one.activation}
+        return Start(self.family, member.parameters, *parts, **named)
 
     def _interpolated(self, order: Sequence[Member], parameters: Mapping[str, float]) -> Start | None:
         first = order[0]
@@ -315,7 +317,7 @@ class Library:
         group = [
             (one, self.place(one.parameters) - here)
             for one in order
-            if one.networks.branch == first.networks.branch and one.networks.hidden == first.networks.hidden
+            if one.networks.branch == first.networks.branch and one.networks.layers == first.networks.layers
         ]
         chosen = _neighbours(group)
         coefficients = _coefficients(np.array([away for _, away in chosen]))
@@ -336,6 +338,7 @@ class Library:
             parameters=values,
             theta=begun.theta,
             hidden=begun.hidden,
+            activation=begun.activation,
             centre=begun.centre,
             slope=begun.slope,
             phases=(_untrained(member),),
@@ -414,6 +417,8 @@ def _row(solution: Solution, number: int) -> PlayRow:
         phases=phases,
         versions=versions(),
         finished=datetime.now(UTC).isoformat(timespec="seconds"),
+        estimate=None if solution.checked is None else solution.checked.estimate,
+        verdict=None if solution.checked is None else solution.checked.verdict,
     )
 
 
