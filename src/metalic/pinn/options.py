@@ -88,7 +88,8 @@ lambda_boundary=20.0, lambda_interface=5.0, activation='tanh')
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; an option that is open, or as in version 0.1, is left out."""
         usual = asdict(VERSION_0_1)
-        chosen = {key: value for key, value in sorted(asdict(self).items()) if value not in (None, usual[key])}
+        given = asdict(self) | {"points": None if self.points is None else self.points.to_dict()}
+        chosen = {key: value for key, value in sorted(given.items()) if value not in (None, usual[key])}
         return {key: list(value) if isinstance(value, tuple) else value for key, value in chosen.items()}
 
     def over(self, *weaker: SolverOptions, conditions: Sequence[str] = ()) -> SolverOptions:

@@ -278,7 +278,8 @@ class Solution(Trained):
         return show(repr(self)[1:-1], columns, rows)
 
     def plot(self) -> Any:
-        """A matplotlib Figure: the solution, its point-wise error, and the subdomains with their points."""
+        """A matplotlib Figure: the solution; its point-wise error, or the residual where there is no reference; and the
+        subdomains with their points."""
         from .figures import solution_figure
 
         return solution_figure(self)

@@ -18,7 +18,6 @@ from jaxtyping import Float
 from ..chooser import Chooser, FixedChooser
 from ..errors import FamilyError, ParameterError, ScheduleError
 from ..families.base import Family
-from ..geometry.sampling import Points
 from ..sets import Decision
 from ..validation import integer
 from .checkpoint import Snapshot, progress_of
@@ -428,14 +427,14 @@ class _PhaseTrainer:
     def _adapted(self, problem: Problem, theta: jax.Array, spread: Block, stream: int) -> Block:
         """Half of the points spread out, half drawn from candidates with probability proportional to |r|."""
         setup = self.setup
-        wider = Points(setup.sampler.points.collocation * CANDIDATES, 1, 1)
+        wider = setup.sampler.points.times(CANDIDATES)
         rng = np.random.default_rng(np.random.SeedSequence([setup.seed, 2, stream]))
         sampler = Sampler(setup.system.family, wider, "random")
         candidates = sampler.collocation(rng).block(setup.options.precision)
         strength = np.asarray(_residual_size(problem, candidates, theta))
         x, options = np.array(spread.x), np.asarray(candidates.x)
-        half = x.shape[-1] // 2
         for k, row in enumerate(strength):
+            half = int(np.sum(np.asarray(spread.weight[k]) > 0)) // 2
             chance = np.where(np.asarray(candidates.weight[k]) > 0, row + 1e-12 * row.max() + 1e-300, 0.0)
             picked = rng.choice(len(chance), size=half, replace=False, p=chance / chance.sum())
             x[k][:, :half] = options[k][:, picked]
