@@ -130,6 +130,14 @@ def test_numpy_evaluation_is_the_value_channel_and_the_plain_network(d, m, hidde
     np.testing.assert_allclose(values, plain.forward(np.asarray(theta), np.asarray(z).T, hidden, m).T, rtol=1e-13)
 
 
+@pytest.mark.parametrize("activation", ["tanh", "sine"])
+def test_a_change_of_the_weights_changes_the_outputs(activation):
+    network, theta, z, _ = setting(2, 2, (5, 3), activation=activation)
+    direction = np.random.default_rng(3).normal(size=network.size)
+    truth = jax.jvp(lambda t: network.outputs_at(t, z), (theta,), (jnp.asarray(direction),))[1]
+    np.testing.assert_allclose(network.change(np.asarray(theta), direction, np.asarray(z)), truth, rtol=1e-12)
+
+
 def test_sizes():
     assert Network(2, 1, (20, 20)).size == 2 * 20 + 20 + 20 * 20 + 20 + 20 + 1
     assert Network(3, 2, (4,)).shapes == ((4, 3), (2, 4))
