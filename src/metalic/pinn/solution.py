@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,10 +12,8 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from ..atomic import a_path, write_whole
 from ..errors import FileError
 from ..families.base import Family
-from ..families.registry import BUILT_IN, find_family
 from ..notebook import show
 from ..sets import Decision
 from .optimizers import Status
@@ -29,8 +25,6 @@ if TYPE_CHECKING:
     from .check import Check
 
 ERROR_CAP = 100.0
-FORMAT = "metalic-solution"
-VERSION = 2  # 1 had no activations but tanh; files of tanh networks still have that number
 
 
 def relative_error(values: Float[np.ndarray, "n m"], reference: Float[np.ndarray, "n m"]) -> float:
@@ -75,6 +69,23 @@ class PhaseRecord:
             "stop_reason": self.stop_reason,
         }
         return found | ({"history": [[n, s, _finite(loss), e] for n, s, loss, e in self.history]} if history else {})
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> PhaseRecord:
+        """What `to_dict(history=True)` gave."""
+        status = next(status for status in Status if status.reason == record["stop_reason"])
+        return cls(
+            optimizer=record["optimizer"],
+            conditions=tuple(record["conditions"]),
+            index=record["index"],
+            iterations=record["iterations"],
+            seconds=record["seconds"],
+            compile_seconds=record["compile_seconds"],
+            loss=float("nan") if record["loss"] is None else record["loss"],
+            error=record["error"],
+            status=status,
+            history=tuple((n, s, float("nan") if loss is None else loss, e) for n, s, loss, e in record["history"]),
+        )
 
 
 @dataclass(frozen=True)
@@ -286,117 +297,18 @@ class Solution(Trained):
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write to an .npz file: plain arrays and JSON, no pickle; all or nothing."""
-        arrays = {"theta": self.theta, "centre": self.centre, "slope": self.slope}
-        arrays |= {f"collocation{k}": points for k, points in enumerate(self.collocation)}
-        meta = {
-            "format": FORMAT,
-            "version": 1 if self.activation == "tanh" else VERSION,
-            "hidden": list(self.hidden),
-            "coordinates": list(self.family.coordinates),
-            "subdomains": len(self.family.decomposition),
-            "geometry": self.family.decomposition.to_dict(),
-            **({} if self.activation == "tanh" else {"activation": self.activation}),
-            **self.to_dict(history=True),
-        }
-        meta["digest"] = _digest(arrays, meta)
-        parts: dict[str, Any] = arrays | {"meta": np.array(json.dumps(meta))}
-        return write_whole(a_path(path), lambda file: np.savez(file, **parts))
+        from .solution_files import save
+
+        return save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], family: str | Family | type[Family] | None = None) -> Solution:
         """Read a file written by `save`. A family of your own must be passed in: no code is loaded from a file."""
-        meta, arrays = _read(a_path(path))
-        found = find_family(family) if family is not None else _built_in(meta["family"], path)
-        if [found.name, list(found.coordinates), len(found.decomposition)] != [
-            meta["family"],
-            meta["coordinates"],
-            meta["subdomains"],
-        ]:
-            raise FileError(f"'{path}' holds a solution of '{meta['family']}', which is not the family '{found.name}'")
-        here = found.decomposition.to_dict()
-        if meta.get("geometry", here) != here:
-            raise FileError(
-                f"'{path}' was solved on other subdomains than those of the family '{found.name}': {meta['geometry']}, "
-                f"not {here}; pass the family with the decomposition that it was solved on"
-            )
-        phases = tuple(stored_phase(record) for record in meta["phases"])
-        return cls(
-            family=found,
-            parameters=meta["parameters"],
-            theta=arrays["theta"],
-            hidden=tuple(meta["hidden"]),
-            centre=arrays["centre"],
-            slope=arrays["slope"],
-            phases=phases,
-            schedule=meta["schedule"],
-            seed=meta["seed"],
-            collocation=tuple(arrays[f"collocation{k}"] for k in range(meta["subdomains"])),
-            checked=_checked(meta.get("check")),
-            start=meta.get("start"),  # older files do not have it
-            activation=meta.get("activation", "tanh"),
-        )
+        from .solution_files import load
 
-
-def _built_in(name: str, path: Any) -> Family:
-    if name not in BUILT_IN:
-        raise FileError(
-            f"'{path}' holds a solution of your family '{name}': pass it, as in load(path, family=MyFamily)"
-        )
-    return find_family(name)
-
-
-def _checked(record: Mapping[str, Any] | None) -> Check | None:
-    from .check import Check
-
-    return None if record is None else Check.from_dict(record)
-
-
-def stored_phase(record: Mapping[str, Any]) -> PhaseRecord:
-    status = next(status for status in Status if status.reason == record["stop_reason"])
-    return PhaseRecord(
-        optimizer=record["optimizer"],
-        conditions=tuple(record["conditions"]),
-        index=record["index"],
-        iterations=record["iterations"],
-        seconds=record["seconds"],
-        compile_seconds=record["compile_seconds"],
-        loss=float("nan") if record["loss"] is None else record["loss"],
-        error=record["error"],
-        status=status,
-        history=tuple((n, s, float("nan") if loss is None else loss, e) for n, s, loss, e in record["history"]),
-    )
+        return load(path, family)
 
 
 def _finite(value: float) -> float | None:
     """JSON has no NaN and no infinity."""
     return value if np.isfinite(value) else None
-
-
-def _digest(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> str:
-    """A checksum of all that a file holds."""
-    rest = {key: value for key, value in meta.items() if key != "digest"}
-    digest = hashlib.sha256(json.dumps(rest, sort_keys=True).encode())
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        digest.update(f"{name} {array.dtype} {array.shape} ".encode() + array.tobytes())
-    return digest.hexdigest()
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            contents = {name: file[name] for name in file.files}
-        meta = json.loads(str(contents.pop("meta")))
-        if meta["format"] != FORMAT:
-            raise KeyError("format")
-    except OSError as error:
-        raise FileError(f"cannot read '{path}': {error.strerror or error}") from error
-    except Exception as error:  # a foreign file can fail to be read in any way
-        raise FileError(f"'{path}' is not a solution file, or is damaged: {error}") from error
-    if isinstance(meta.get("version"), int) and meta["version"] > VERSION:
-        raise FileError(
-            f"'{path}' has format version {meta['version']}; this metalic reads up to {VERSION}: upgrade it"
-        )
-    if meta.get("digest") != _digest(contents, meta):
-        raise FileError(f"'{path}' is damaged: its contents do not match their checksum")
-    return meta, contents
