@@ -72,7 +72,7 @@ def finished_plays(plays: Sequence[PlayRow]) -> list[PlayRow]:
     return [play for play in plays if play.status != "running"]
 
 
-def online_figure(curves: Mapping[str, Mapping[str, Sequence[Float[np.ndarray, "plays"]]]]) -> Figure:
+def online_figure(curves: Mapping[str, Mapping[str, Sequence[Float[np.ndarray, "_plays"]]]]) -> Figure:
     """Draw the accumulated error against plays.
 
     With several seeds the line is their mean and the band spans the smallest and the largest. Seeds of different
@@ -100,7 +100,7 @@ def online_figure(curves: Mapping[str, Mapping[str, Sequence[Float[np.ndarray, "
     return figure
 
 
-def _curve(axis: Any, name: str, runs: Sequence[Float[np.ndarray, "plays"]], place: int) -> None:
+def _curve(axis: Any, name: str, runs: Sequence[Float[np.ndarray, "_plays"]], place: int) -> None:
     colour, line = PALETTE[place % len(PALETTE)], LINES[place % len(LINES)]
     lines = [run for run in runs if len(run)]
     if len({len(run) for run in lines}) == 1:
@@ -115,7 +115,7 @@ def _curve(axis: Any, name: str, runs: Sequence[Float[np.ndarray, "plays"]], pla
 
 def studies_online(studies: Sequence[Study]) -> Figure:
     """The online curves of studies: a panel per family, a line per kind of bandit, seeds together."""
-    curves: dict[str, dict[str, list[Float[np.ndarray, "plays"]]]] = {}
+    curves: dict[str, dict[str, list[Float[np.ndarray, "_plays"]]]] = {}
     for study in studies:
         methods = curves.setdefault(study.family.name, {})
         methods.setdefault(label(study.settings.to_dict()), []).append(accumulated(study.plays))

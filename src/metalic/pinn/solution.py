@@ -95,7 +95,7 @@ class Solution(Trained):
     phases: tuple[PhaseRecord, ...]
     schedule: str
     seed: int
-    collocation: tuple[Float[np.ndarray, "N d"], ...] = field(repr=False)
+    collocation: tuple[Float[np.ndarray, "_N d"], ...] = field(repr=False)
     problem: Problem | None = field(repr=False, default=None)
     """The training problem as it was at the end; None in a solution that was loaded."""
     checked: Check | None = field(repr=False, default=None)

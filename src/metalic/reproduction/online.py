@@ -24,7 +24,7 @@ Runs = dict[int, list[PlayRow]]  # the finished plays of each seed; of several s
 
 
 def online(campaign: Campaign) -> Made:
-    curves: dict[str, dict[str, list[Float[np.ndarray, "plays"]]]] = {}
+    curves: dict[str, dict[str, list[Float[np.ndarray, "_plays"]]]] = {}
     data, rows = [], []
     for kind in ("Single", "Seq"):
         for family in campaign.families:
