@@ -49,11 +49,11 @@ def _at(solution: Solution, points: np.ndarray) -> tuple[np.ndarray, np.ndarray 
 def _beside(solution: Solution, points: np.ndarray, error: np.ndarray | None) -> tuple[str, np.ndarray]:
     """What is drawn beside the solution: its error, or the size of the residual where there is no reference."""
     if error is not None:
-        return "absolute error", error[:, 0]
+        return "absolute error", error
     inside = solution.family.domain.contains(points)
-    found = np.full(len(points), np.nan)
+    found = np.full((len(points), 1), np.nan)
     residual = np.asarray(solution.residual(points[inside])).reshape(int(inside.sum()), -1)
-    found[inside] = np.linalg.norm(residual, axis=1)
+    found[inside, 0] = np.linalg.norm(residual, axis=1)
     return "size of the residual", found
 
 
@@ -75,7 +75,7 @@ def solution_figure(solution: Solution, count: int = 161) -> Figure:
     figure = Figure(figsize=(13.8, 4.2), layout="constrained")
     axes = figure.subplots(1, 3)
     _map(figure, axes[0], x, y, values[:, 0], f"{solution.family.components[0]}", "viridis")
-    _map(figure, axes[1], x, y, beside, what, "magma")
+    _map(figure, axes[1], x, y, beside[:, 0], what, "magma")
     _draw_points(axes[-1], solution)
     for axis in axes:
         _frame(axis, solution)
@@ -165,8 +165,8 @@ def _line_figure(solution: Solution) -> Figure:
     left.set_title("solution")
     for axis in (left, right):
         axis.set_xlabel(name)
-    what, beside = _beside(solution, x[:, None], None if error is None else error)
-    right.semilogy(x, (beside if error is None else error) + 1e-18)
+    what, beside = _beside(solution, x[:, None], error)
+    right.semilogy(x, beside + 1e-18)
     right.set_title(what)
     figure.suptitle(_title(solution))
     return figure
