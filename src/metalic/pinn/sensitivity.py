@@ -73,7 +73,7 @@ def _system(
 def _right(
     problem: Problem, theta: Float[Array, "K P"], parameter: str, views: tuple[View, ...]
 ) -> Float[Array, "K P"]:
-    def rows(t: Float[Array, "K P"], value: Float[Array, ""]) -> list[Float[Array, "B R N"]]:
+    def rows(t: Float[Array, "K P"], value: Float[Array, ""]) -> list[Float[Array, "_B _R _N"]]:
         moved = replace(problem, parameters={**problem.parameters, parameter: value})
         found, block = fixed_rows(moved, t), problem.interface
         return found if block is None else found + condition_rows(moved, block, views, moved.lambda_interface, t)
