@@ -97,7 +97,8 @@ def read_points(text: str | None) -> Points | None:
         return None
     if len(counts) != 3:
         raise ParameterError(f"--points takes three numbers, collocation,boundary,interface, not '{text}'")
-    return Points(*counts)
+    collocation, boundary, interface = counts
+    return Points(collocation, boundary, interface)
 
 
 def read_weights(text: str | None) -> float | dict[str, float] | None:

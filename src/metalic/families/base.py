@@ -257,8 +257,8 @@ class Family:
         """This family on one subdomain: what a single-domain PINN solves."""
         if self.coefficients:
             raise FamilyError(f"family '{self.name}' has coefficients per subdomain and cannot be undivided")
-        count, points = len(self.decomposition), self.points
-        more = Points(points.collocation * count, points.boundary * count, points.interface)
+        names, points = self.decomposition.names, self.points
+        more = Points(sum(map(points.inside, names)), points.boundary * len(names), points.interface)
         return self.changed(decomposition=self.decomposition.single(), points=more)
 
     def changed(self, **attributes: Any) -> Family:

@@ -257,7 +257,8 @@ class Library:
     def _start(self, member: Member, theta: Float[np.ndarray, "K P"], kind: str) -> Start:
         one = member.networks
         parts = (np.asarray(theta, dtype=float), one.hidden, one.centre, one.slope)
-        return Start(self.family, member.parameters, *parts, source=str(self.path), kind=kind)
+        where = str(self.path)
+        return Start(self.family, member.parameters, *parts, source=where, kind=kind, activation=one.activation)
 
     def _interpolated(self, order: Sequence[Member], parameters: Mapping[str, float]) -> Start | None:
         first = order[0]
@@ -267,7 +268,7 @@ class Library:
         group = [
             (one, self.place(one.parameters) - here)
             for one in order
-            if one.networks.branch == first.networks.branch and one.networks.hidden == first.networks.hidden
+            if one.networks.branch == first.networks.branch and one.networks.layers == first.networks.layers
         ]
         chosen = neighbours(group)
         weights = coefficients(np.array([away for _, away in chosen]))
@@ -288,6 +289,7 @@ class Library:
             parameters=values,
             theta=begun.theta,
             hidden=begun.hidden,
+            activation=begun.activation,
             centre=begun.centre,
             slope=begun.slope,
             phases=(untrained(member),),

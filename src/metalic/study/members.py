@@ -10,6 +10,7 @@ import numpy as np
 
 from ..conditions import Catalogue
 from ..families.base import Family
+from ..pinn.check import WRONG
 from ..pinn.optimizers import Status
 from ..pinn.solution import PhaseRecord, Solution
 from .networks import Networks
@@ -52,7 +53,7 @@ class Member:
     @property
     def usable(self) -> bool:
         """Whether a solve may start from it."""
-        good = self.row.status == DONE and self.row.verdict != "failed" and bool(np.isfinite(self.networks.theta).all())
+        good = self.row.status == DONE and self.row.verdict != WRONG and bool(np.isfinite(self.networks.theta).all())
         return good and (self.measure is None or self.measure <= WORST)
 
     def solution(self, family: Family) -> Solution:
@@ -63,6 +64,7 @@ class Member:
             parameters=self.parameters,
             theta=np.asarray(one.theta, dtype=float),
             hidden=one.hidden,
+            activation=one.activation,
             centre=one.centre,
             slope=one.slope,
             phases=(replace(untrained(self), error=self.error, loss=self.loss),),
@@ -104,4 +106,6 @@ def row_of(solution: Solution, number: int) -> PlayRow:
         phases=phases,
         versions=versions(),
         finished=datetime.now(UTC).isoformat(timespec="seconds"),
+        estimate=None if solution.checked is None else solution.checked.estimate,
+        verdict=None if solution.checked is None else solution.checked.verdict,
     )

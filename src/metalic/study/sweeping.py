@@ -22,7 +22,7 @@ from ..families.base import Family
 from ..families.registry import find_family
 from ..pinn.options import SolverOptions
 from ..pinn.schedule import Schedule
-from ..pinn.solution import evaluate
+from ..pinn.trained import evaluate
 from ..validation import integer
 from .continuation import Pass, Step, spread
 from .library import Library
