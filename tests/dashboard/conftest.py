@@ -4,7 +4,7 @@ import asyncio
 import shutil
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +40,8 @@ def served(*ledgers: Path, **options: Any) -> Iterator[Dashboard]:
 
     def run() -> None:
         asyncio.set_event_loop(loop)
-        try:
+        with suppress(asyncio.CancelledError):
             loop.run_until_complete(task)
-        except asyncio.CancelledError:
-            pass
         loop.close()
 
     thread = threading.Thread(target=run, daemon=True)
