@@ -45,7 +45,7 @@ def running_errors(plays: Sequence[PlayRow]) -> Float[np.ndarray, "plays"]:
 
 
 def online_figure(
-    curves: Mapping[str, Mapping[str, Sequence[Float[np.ndarray, "plays"]]]], measure: str = "accumulated error"
+    curves: Mapping[str, Mapping[str, Sequence[Float[np.ndarray, "_plays"]]]], measure: str = "accumulated error"
 ) -> Figure:
     """Draw a measure of the errors, such as their sum so far, against plays.
 
@@ -75,7 +75,7 @@ def online_figure(
     return figure
 
 
-def _curve(axis: Any, name: str, runs: Sequence[Float[np.ndarray, "plays"]], place: int) -> None:
+def _curve(axis: Any, name: str, runs: Sequence[Float[np.ndarray, "_plays"]], place: int) -> None:
     colour, line = PALETTE[place % len(PALETTE)], LINES[place % len(LINES)]
     lines = [run for run in runs if len(run)]
     if len({len(run) for run in lines}) == 1:

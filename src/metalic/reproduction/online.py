@@ -25,8 +25,8 @@ Runs = dict[int, list[PlayRow]]  # the finished plays of each seed; of several s
 
 
 def online(campaign: Campaign) -> Made:
-    curves: dict[str, dict[str, list[Float[np.ndarray, "plays"]]]] = {}
-    medians: dict[str, dict[str, list[Float[np.ndarray, "plays"]]]] = {}
+    curves: dict[str, dict[str, list[Float[np.ndarray, "_plays"]]]] = {}
+    medians: dict[str, dict[str, list[Float[np.ndarray, "_plays"]]]] = {}
     data, rows = [], []
     for kind in ("Single", "Seq"):
         for family in campaign.families:
