@@ -6,9 +6,7 @@ does not allow loading anything.
 
 from __future__ import annotations
 
-import base64
 import html
-import io
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -18,7 +16,6 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from .. import __version__

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.collections import LineCollection
-from matplotlib.colors import LogNorm
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from ..errors import ParameterError
+from ..look import SEQUENTIAL, Drawing, error_scale, field_scale
 
 if TYPE_CHECKING:
     from .solution import Solution
@@ -59,13 +60,16 @@ def solution_figure(solution: Solution, count: int = 161) -> Figure:
         return _line_figure(solution)
     x, y, points = _slice(solution, count)
     values, error = _at(solution, points)
-    panels = 2 if error is None else 3
-    figure = Figure(figsize=(4.6 * panels, 4.2), layout="constrained")
-    axes = figure.subplots(1, panels)
-    _map(figure, axes[0], x, y, values[:, 0], f"{solution.family.components[0]}", "viridis")
+    drawn = any(len(points) for points in solution.collocation)
+    panels = 1 + (error is not None) + drawn
+    figure = Drawing(figsize=(max(4.6 * panels, 6.5), 4.2), layout="constrained")
+    axes = np.atleast_1d(figure.subplots(1, panels))
+    name = solution.family.components[0]
+    _map(figure, axes[0], x, y, values[:, 0], "solution", name, *field_scale(values[:, 0]))
     if error is not None:
-        _map(figure, axes[1], x, y, error[:, 0], "absolute error", "magma")
-    _draw_points(axes[-1], solution)
+        _map(figure, axes[1], x, y, error[:, 0], "error", f"|error of {name}|", SEQUENTIAL, error_scale(error[:, 0]))
+    if drawn:
+        _draw_points(axes[-1], solution)
     for axis in axes:
         _frame(axis, solution)
     figure.suptitle(_title(solution))
@@ -86,7 +90,7 @@ def comparison_figure(
     """Point-wise errors of several solutions of one problem, side by side on one colour scale of decades; `first`
     draws a panel of its own on the left."""
     panels = len(solutions) + (first is not None)
-    figure = Figure(figsize=(4.6 * panels, 4.4), layout="constrained")
+    figure = Drawing(figsize=(4.6 * panels, 4.4), layout="constrained")
     axes = np.atleast_1d(figure.subplots(1, panels))
     if first is not None:
         first(axes[0])
@@ -96,11 +100,10 @@ def comparison_figure(
         x, y, points = _slice(solution, count)
         values, error = _at(solution, points)
         maps.append((values if error is None else error)[:, 0])
-    largest = max(float(np.nanmax(one)) for one in maps)
-    scale = LogNorm(max(min(float(np.nanmedian(one)) for one in maps) / 10, 1e-16), largest)
+    scale = error_scale(*maps)
     for axis, (label, solution), shown in zip(axes, solutions.items(), maps):
         reached = "" if solution.error is None else f"\nrelative error {solution.error:.2e}"
-        _map(figure, axis, x, y, shown, f"{label}{reached}", "magma", scale, bar=axis is axes[-1])
+        _map(figure, axis, x, y, shown, f"{label}{reached}", "absolute error", SEQUENTIAL, scale, bar=axis is axes[-1])
         _frame(axis, solution)
     return figure
 
@@ -112,16 +115,17 @@ def _map(
     y: np.ndarray,
     values: np.ndarray,
     title: str,
+    label: str,
     colours: str,
-    scale: LogNorm | None = None,
+    scale: Normalize,
     bar: bool = True,
 ) -> None:
-    if scale is not None:
+    if isinstance(scale, LogNorm):
         values = np.maximum(values, scale.vmin or 0.0)
     values = np.ma.masked_invalid(values.reshape(len(x), len(y)))
     image = axis.pcolormesh(x, y, values.T, cmap=colours, shading="gouraud", norm=scale, rasterized=True)
     if bar:
-        figure.colorbar(image, ax=axis, label="" if scale is None else "absolute error")
+        figure.colorbar(image, ax=axis, label=label)
     axis.set_title(title)
 
 
@@ -148,7 +152,7 @@ def _line_figure(solution: Solution) -> Figure:
     name = solution.family.coordinates[0]
     x = np.linspace(*solution.family.domain.sides[name], 400)
     values, error = _at(solution, x[:, None])
-    figure = Figure(figsize=(9, 4), layout="constrained")
+    figure = Drawing(figsize=(9, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     left.plot(x, values)
     left.set_title("solution")

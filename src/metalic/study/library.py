@@ -323,7 +323,7 @@ def kept_solution(member: Member, family: Family) -> Solution:
 def _untrained(member: Member) -> PhaseRecord:
     last = member.row.phases[-1]
     parts: dict[str, Any] = {"iterations": 0, "seconds": 0.0, "compile_seconds": 0.0, "loss": float("nan")}
-    return PhaseRecord("none", last.conditions, last.index, **parts, error=None, status=Status.RUNNING, history=())
+    return PhaseRecord("none", last.conditions, last.index, **parts, error=None, status=Status.BUDGET, history=())
 
 
 def _distance(a: Float[np.ndarray, "c"], b: Float[np.ndarray, "c"]) -> float:

@@ -166,13 +166,16 @@ def stored_settings(
     if differing:
         told = "; ".join(f"{name} was {old} and is now {new}" for name, old, new in differing)
         raise StudyError(
-            f"ledger '{path}' was begun with other settings: {told}. Go on with the old ones, or begin another ledger"
+            f"ledger '{path}' was begun with other settings: {told}. Continue with the old ones, or begin another ledger"
         )
     return settings
 
 
 def differences(old: Any, new: Any, name: str = "") -> list[tuple[str, Any, Any]]:
     """(setting, old, new) for all that differs, nested names joined by dots; the source's hash is not a setting."""
+    old, new = _plain(old), _plain(new)
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        return [one for i, (a, b) in enumerate(zip(old, new), 1) for one in differences(a, b, f"{name}.{i}")]
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         found = []
         for key in {**old, **new}:
@@ -180,7 +183,7 @@ def differences(old: Any, new: Any, name: str = "") -> list[tuple[str, Any, Any]
                 inner = f"{name}.{key}" if name else key
                 found += differences(old.get(key, _absent(inner)), new.get(key, _absent(inner)), inner)
         return found
-    return [] if _plain(old) == _plain(new) else [(name, old, new)]
+    return [] if old == new else [(name, old, new)]
 
 
 def _absent(name: str) -> Any:
