@@ -221,7 +221,7 @@ class Solution:
             )
             for number, phase in enumerate(self.phases, start=1)
         ]
-        return show(repr(self)[1:-1], columns, rows)
+        return show(repr(self)[1:-1], columns, rows, draw=None if self.diverged else self.plot)
 
     def plot(self) -> Any:
         """A matplotlib Figure: the solution, its point-wise error, and the subdomains with their points."""

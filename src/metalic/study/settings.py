@@ -166,7 +166,7 @@ def stored_settings(
     if differing:
         told = "; ".join(f"{name} was {old} and is now {new}" for name, old, new in differing)
         raise StudyError(
-            f"ledger '{path}' was begun with other settings: {told}. Continue with the old ones, or begin another ledger"
+            f"ledger '{path}' was begun with other settings: {told}. Continue with the old ones, or take another file"
         )
     return settings
 
