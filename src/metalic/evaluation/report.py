@@ -164,8 +164,8 @@ def _compared(test: OfflineTest) -> str:
     if len(counts) == 1:
         return f"Errors of every method on the same {counts.pop()} PDEs, from the same seeds."
     return (
-        f"Methods were tried on {min(counts)} to {max(counts)} PDEs, the number beside the name; those that two methods "
-        "share are the same PDEs with the same seeds. The ratio in the table compares PDE by PDE."
+        f"Methods were tried on {min(counts)} to {max(counts)} PDEs, the number beside the name; those that two share "
+        "are the same PDEs with the same seeds. The ratio in the table compares PDE by PDE."
     )
 
 

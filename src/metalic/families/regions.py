@@ -23,7 +23,7 @@ def regions_figure(family: Family) -> Figure:
             lines = list(region.outline())
             colour = PALETTE[place % len(PALETTE)]
             axis.add_collection(LineCollection(lines, colors=colour, linewidths=2.0, clip_on=False))
-            corner = min(tuple(map(float, end)) for line in lines for end in line)
+            corner = min((float(end[0]), float(end[1])) for line in lines for end in line)
             axis.annotate(str(name), corner, xytext=(6, 6), textcoords="offset points", color=colour)
         axis.set(xlabel=domain.names[0], ylabel=domain.names[-1])
         axis.set(xlim=(domain.low[0], domain.high[0]), ylim=(domain.low[-1], domain.high[-1]))
