@@ -17,7 +17,7 @@ app = typer.Typer(
     name="metalic",
     help="Multi-domain physics-informed neural networks that learn their interface conditions.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
 )
 for found in pkgutil.iter_modules(commands.__path__):
