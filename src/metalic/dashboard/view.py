@@ -17,7 +17,6 @@ from ..evaluation.narrative import sentences
 from ..evaluation.standing import Standing, caution, finished
 from ..pinn import Solution
 from ..study import Reading, Recommendation, Study
-from ..study.library import kept_solution
 from ..study.members import Member
 from ..study.networks import Networks
 from ..study.rows import RUNNING, PlayRow
@@ -155,7 +154,7 @@ class View:
         networks = self.networks(number)
         if networks is None or self.study is None or not networks.fit(self.study.family):
             return None
-        return kept_solution(Member(self.play(number), networks), self.study.family)
+        return Member(self.play(number), networks).solution(self.study.family)
 
 
 class Watched:

@@ -27,6 +27,7 @@ from .files import (
     exists,
     ledger_errors,
     schema_version,
+    sync_folder,
 )
 from .integrity import check_rows, checksum
 from .networks import COLUMNS, Networks
@@ -271,11 +272,7 @@ def _begin(path: Path, settings: Mapping[str, Any], borrowed: Sequence[PlayRow])
         with ledger_errors(path):
             _fill(new, settings, borrowed)
             os.replace(new, path)
-            folder = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            sync_folder(path.parent)
     except BaseException:
         _remove(new)
         raise

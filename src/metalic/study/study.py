@@ -63,6 +63,8 @@ class Study:
             the start.
         networks: Whether to keep the trained networks of each play in the ledger (about 8 kB per play), from which
             later solves can start.
+        check: Whether to keep an estimate of the error and a verdict for each play, with or without a reference. A
+            check takes about a second for each play. It does not change the plays.
         read_only: Whether to open the file only for reading, which is possible while another process writes.
 
     Raises:
@@ -88,12 +90,13 @@ class Study:
         protocol: str | Protocol | None = None,
         start_from: str | os.PathLike[str] | None = None,
         networks: bool = True,
+        check: bool = False,
         read_only: bool = False,
     ):
         reading = path if isinstance(path, Reading) else None
         self.path = _place(path, read_only)
         self._asked: set[int] = set()
-        self._keep_networks = networks
+        self._keep_networks, self._checks = networks, check
         self._last_learned: tuple[tuple[int, ...], Learned] | None = None
         self._history: dict[int, Played] = {}
         given = (family, bandit, schedule, reward, seed, solver, protocol)
@@ -120,6 +123,7 @@ class Study:
 
     @property
     def family(self) -> Family:
+        """The family that is studied."""
         return self.settings.family
 
     @property
@@ -364,6 +368,7 @@ class Study:
             reward=settings.reward,
             chooser=chooser,
             networks=self._keep_networks,
+            check=self._checks or row.verdict is not None,  # a play that was checked is checked when it is repeated
         )
 
     def _sequence(self, number: int, stream: int) -> np.random.SeedSequence:

@@ -17,7 +17,7 @@ from .rows import PhaseRow, PlayRow
 
 FORMATS = (".csv", ".json", ".parquet")
 BEFORE = ("number", "status", "borrowed")
-AFTER = ("attempts", "message", "host", "started", "finished")
+AFTER = ("estimate", "verdict", "attempts", "message", "host", "started", "finished")
 
 
 def flat(plays: Sequence[PlayRow]) -> list[dict[str, Any]]:
