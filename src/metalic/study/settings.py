@@ -174,7 +174,7 @@ def stored_settings(
 def differences(old: Any, new: Any, name: str = "") -> list[tuple[str, Any, Any]]:
     """(setting, old, new) for all that differs, nested names joined by dots; the source's hash is not a setting."""
     old, new = _plain(old), _plain(new)
-    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+    if _sections(old) and _sections(new) and len(old) == len(new):
         return [one for i, (a, b) in enumerate(zip(old, new), 1) for one in differences(a, b, f"{name}.{i}")]
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         found = []
@@ -184,6 +184,11 @@ def differences(old: Any, new: Any, name: str = "") -> list[tuple[str, Any, Any]
                 found += differences(old.get(key, _absent(inner)), new.get(key, _absent(inner)), inner)
         return found
     return [] if old == new else [(name, old, new)]
+
+
+def _sections(value: Any) -> bool:
+    """Whether it is a list of mappings, such as the phases of a schedule."""
+    return isinstance(value, list) and bool(value) and all(isinstance(one, Mapping) for one in value)
 
 
 def _absent(name: str) -> Any:
