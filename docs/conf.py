@@ -86,6 +86,7 @@ CONTENTS = {
         "choosing",
         "many-members",
         "studies",
+        "dashboard",
         "evaluation",
         "sharing-studies",
         "clusters",

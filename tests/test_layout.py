@@ -17,7 +17,12 @@ TESTS = Path(__file__).parent
 SOURCE = TESTS.parent / "src" / "metalic"
 ITEMS = "the experiments share one directory of ledgers, which reproduction/test_reproduce.py fills step by step"
 MEMBER = "the members of a catalogue are tested together in families/test_built_in.py and families/test_references.py"
+PAGES = "the pages are tested as a browser sees them, in dashboard/test_server.py"
 ELSEWHERE = {
+    "dashboard/desk.py": PAGES,
+    "dashboard/drawing.py": PAGES,
+    "dashboard/view.py": PAGES,
+    "families/regions.py": "drawn in a notebook, tests/test_notebook.py",
     "evaluation/pictures.py": "what its figures show is tested in evaluation/test_figures.py, where they stand in "
     "evaluation/test_report.py, and one of a user's own in test_registry.py",
     "families/advection.py": MEMBER,

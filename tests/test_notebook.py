@@ -24,3 +24,12 @@ def test_objects_in_a_notebook(tmp_path: Path) -> None:
     assert "<td>learned</td>" in shown["test"]
     told = repr(OfflineTest.read(tmp_path / "t.db"))
     assert told.startswith(f"<OfflineTest of {decay.Hostile.name}: 1 methods, median")
+
+
+def test_pictures_in_a_notebook() -> None:
+    solution = mt.solve(decay.Decay(), "u,x", decay.SCHEDULE, a=1.0, check=False, **decay.SOLVER)
+    for thing in (solution, decay.Decay(), mt.find_family("burgers")):
+        assert thing._repr_html_().count("<img ") == 1
+    assert solution.plot()._repr_png_().startswith(b"\x89PNG")
+    assert "absolute error" in [axis.get_ylabel() for axis in solution.plot().axes]
+    assert solution.phases[-1].status.name == "BUDGET"

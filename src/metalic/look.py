@@ -76,3 +76,10 @@ def data_uri(figure: Figure, kind: str = "svg", dpi: int = 130) -> str:
     """A figure as the text of a `src` attribute."""
     mime = {"svg": "image/svg+xml", "png": "image/png"}[kind]
     return f"data:{mime};base64,{base64.b64encode(picture(figure, kind, dpi)).decode()}"
+
+
+class Drawing(Figure):
+    """A figure that a notebook shows, whether pyplot was imported or not."""
+
+    def _repr_png_(self) -> bytes:
+        return picture(self, "png", dpi=100)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+import re
 import sys
 from importlib import import_module
 from typing import NoReturn
@@ -16,7 +17,7 @@ app = typer.Typer(
     name="metalic",
     help="Multi-domain physics-informed neural networks that learn their interface conditions.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
 )
 for found in pkgutil.iter_modules(commands.__path__):
@@ -55,7 +56,7 @@ def main() -> None:
         if not sys.argv[1:]:
             typer.echo(error.format_message(), err=True)  # no arguments: the message is the help
             sys.exit(2)
-        _refuse(error.format_message() + _given(error, sys.argv[1:]))
+        _refuse(error.format_message() + _given(error, sys.argv[1:]) + _hint(error.format_message()))
 
 
 def _given(error: Exception, words: list[str]) -> str:
@@ -66,6 +67,12 @@ def _given(error: Exception, words: list[str]) -> str:
         if name in options and name.startswith("-"):
             return f", not '{value if equals else after}'"
     return ""
+
+
+def _hint(message: str) -> str:
+    """What to do about a parameter that was given without its option."""
+    found = re.search(r"unexpected extra argument[^(]*\((\w+=\S+?)[ )]", message)
+    return "" if found is None else f". A parameter is given with -p: -p {found[1]}"
 
 
 def _refuse(message: str) -> NoReturn:

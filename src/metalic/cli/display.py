@@ -1,4 +1,8 @@
-"""Progress on stderr: live on a terminal, plain lines elsewhere, nothing with --quiet."""
+"""Progress on stderr: live on a terminal, plain lines elsewhere, nothing with --quiet.
+
+All live displays are one bar: what is done, how much of it, the time so far and the time left, a note. That of a study
+has a table of its last plays above it.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +19,12 @@ from .printing import context, number
 
 if TYPE_CHECKING:
     from ..pinn import Report
-    from ..study import Study
+    from ..study import PlayRow, Study
     from ..study.continuation import Step
     from ..study.driver import Show, StudyProgress
 
 Display = AbstractContextManager[Any]  # gives a progress callback, or None
+Advance = Callable[..., None]  # of a bar: (description, done, total, note)
 
 
 def solve_display(quiet: bool) -> Display:
@@ -28,7 +33,7 @@ def solve_display(quiet: bool) -> Display:
 
 
 def play_display(study: Study, quiet: bool) -> Display:
-    """Progress of a study: the last plays, the best error, the accumulated error, the time left."""
+    """Progress of a study: the last plays, how chosen sets compare with others, the time left."""
     return _display(quiet, lambda: _live_board(_Board(study)), lambda: _Board(study, lines=True))
 
 
@@ -48,6 +53,36 @@ def _display(quiet: bool, live: Callable[[], Display], lines: Callable[[], Any])
     return live() if sys.stderr.isatty() else nullcontext(lines())
 
 
+def _progress() -> Any:
+    """The bar of all live displays. While the total is not known, it moves to and fro and the time left is empty."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.fields[count]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(compact=True),
+        TextColumn("{task.fields[note]}"),
+    )
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+def _advance(progress: Any, task: Any) -> Advance:
+    def advance(description: str, done: int = 0, total: int | None = None, note: str = "") -> None:
+        count = "" if total is None else f"{done}/{total}"
+        progress.update(task, description=description, completed=done, total=total, count=count, note=note)
+
+    return advance
+
+
+@contextmanager
+def _bar(description: str) -> Iterator[Advance]:
+    with _progress() as progress:
+        yield _advance(progress, progress.add_task(description, total=None, count="", note=""))
+
+
 class _Clock:
     """Estimates the time left from the time that the steps so far took."""
 
@@ -64,33 +99,16 @@ class _Clock:
 
 @contextmanager
 def _solve_bar() -> Iterator[Callable[[Report], None]]:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("phase {task.fields[phase]} {task.fields[optimizer]:<12}"),
-        BarColumn(),
-        TextColumn("{task.completed}/{task.total}  loss {task.fields[loss]}  error {task.fields[error]}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        fields: dict[str, Any] = {"phase": "1", "optimizer": "compiling", "loss": "-", "error": "-"}
-        task = bar.add_task("", total=1, **fields)
-        current = [-1]
+    with _bar("compiling") as advance:
 
         def show(report: Report) -> None:
-            if report.phase != current[0]:
-                current[0] = report.phase
-                bar.reset(task)
-            bar.update(
-                task,
-                completed=report.iteration,
-                total=report.iterations,
-                phase=f"{report.phase + 1}/{report.phases}",
-                optimizer=report.optimizer,
-                loss=number(report.loss),
-                error=number(report.error),
-            )
+            where = f"phase {report.phase + 1}/{report.phases}"
+            if report.loss is None:  # the phase begins: its program is compiled, or read from disk
+                advance(f"{where} compiling {report.optimizer}", note="kept for next time")
+                return
+            error = "" if report.error is None else f"  error {number(report.error)}"
+            note = f"loss {number(report.loss)}{error}"
+            advance(f"{where} {report.optimizer}", report.iteration, report.iterations, note)
 
         yield show
 
@@ -127,60 +145,62 @@ class _SolveLines:
 
 @contextmanager
 def _live_board(board: _Board) -> Iterator[_Board]:
-    from rich.console import Console
+    from rich.console import Console, Group
     from rich.live import Live
 
-    with Live(console=Console(stderr=True), get_renderable=board.table, refresh_per_second=2):
+    progress = _progress()
+    board.advance = _advance(progress, progress.add_task("compiling, then the first play", count="", note=""))
+    board.advance("compiling, then the first play")
+
+    def shown() -> Any:
+        return Group(board.table(), progress) if board.rows else progress
+
+    with Live(console=Console(stderr=True), get_renderable=shown, refresh_per_second=2):
         yield board
 
 
 class _Board:
-    """Keeps what the display shows: the last plays, the best error, the accumulated error, the time left."""
+    """Keeps what the display shows: the last plays, and how their errors compare with those of other sets."""
 
     last = 12
 
     def __init__(self, study: Study, lines: bool = False):
-        self.lines, self.clock, self.note = lines, _Clock(), ""
+        from ..evaluation.standing import standing_of
+
+        self.lines, self.clock = lines, _Clock()
+        self.advance: Advance = lambda *_, **__: None
         self.rows: list[tuple[str, ...]] = []
-        before = [play for play in study.plays if play.taught and play.error is not None]
-        self.errors = [play.error or 0.0 for play in before]
-        self.was_random = study.was_random
-        self.random = [play.error or 0.0 for play in before if study.was_random(play)]
+        self.standing, self.plays = standing_of(study), list(study.plays)
 
     def __call__(self, progress: StudyProgress) -> None:
         row = progress.play
         if row is None:
-            self.note = f"{progress.flying} play(s) in flight have {GRACE:g} s to finish; Ctrl-C again stops at once"
+            note = f"{progress.flying} play(s) in flight have {GRACE:g} s to finish; Ctrl-C again stops at once"
+            self.advance(note, progress.finished_count, progress.goal)
             if self.lines:
-                typer.echo(self.note, err=True)
+                typer.echo(note, err=True)
             return
         self.clock.steps += 1
-        if row.taught and row.error is not None:
-            self.errors.append(row.error)
-            if self.was_random(row):
-                self.random.append(row.error)
-        left, best = self.clock.left(progress), number(min(self.errors, default=None))
+        self.plays.append(row)
         error = number(row.error) if row.taught else row.status
-        self.note = f"{progress.finished_count} of {progress.goal} plays, {left}{self._accumulated()}"
-        self.rows.append((str(row.number), context(row), row.sets, error, best))
+        self.rows.append((str(row.number), context(row), row.sets, error, self._kind(row)))
+        compared = self.standing.compare(self.plays)
+        told = "" if compared is None else compared.text
+        self.advance("plays", progress.finished_count, progress.goal, told)
         if self.lines:
-            outcome = f"{context(row)}  {row.sets}  error {error}  best {best}"
-            typer.echo(f"play {row.number}/{progress.goal}  {outcome}  {left}", err=True)
+            outcome = f"{context(row)}  {row.sets}  error {error}"
+            left = self.clock.left(progress)
+            typer.echo(
+                f"play {row.number}/{progress.goal}  {outcome}  {left}" + (f"  {told}" if told else ""), err=True
+            )
 
-    def _accumulated(self) -> str:
-        """The accumulated error beside that of random sets, estimated from the mean of the random plays so far."""
-        if not self.random:
-            return ""
-        expected = sum(self.random) / len(self.random) * len(self.errors)
-        return f"; accumulated error {sum(self.errors):.3g}, by random sets about {expected:.3g}"
+    def _kind(self, row: PlayRow) -> str:
+        return self.standing.kind(row) if row.taught else ""
 
     def table(self) -> Any:
-        from rich.table import Table
+        from .printing import rich_table
 
-        table = Table("play", "context", "conditions", "error", "best so far", caption=self.note or "compiling ...")
-        for row in self.rows[-self.last :]:
-            table.add_row(*row)
-        return table
+        return rich_table(("play", "context", "conditions", "error", "chosen by"), self.rows[-self.last :])
 
 
 # ---- trials
@@ -188,18 +208,10 @@ class _Board:
 
 @contextmanager
 def _trial_bar(name: Callable[[int], str]) -> Iterator[Show]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("compiling ...", total=None)
-
-        def show(progress: StudyProgress) -> None:
-            text = _describe_trial(progress, name)
-            bar.update(task, completed=progress.finished_count, total=progress.goal, description=text)
-
-        yield show
+    with _bar("compiling") as advance:
+        yield lambda progress: advance(
+            "trials", progress.finished_count, progress.goal, _describe_trial(progress, name)
+        )
 
 
 class _TrialLines:
@@ -227,12 +239,8 @@ def _describe_trial(progress: StudyProgress, name: Callable[[int], str]) -> str:
 
 @contextmanager
 def _sweep_bar() -> Iterator[Callable[[Step], None]]:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("members", total=None)
-        yield lambda step: bar.update(task, completed=step.finished, total=step.goal)
+    with _bar("compiling") as advance:
+        yield lambda step: advance("members", step.finished, step.goal)
 
 
 def _sweep_line(step: Step) -> None:

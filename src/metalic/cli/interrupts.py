@@ -33,6 +33,22 @@ def exit_on_interrupt(results: Path, finished: Callable[[], str] = lambda: "") -
 
 
 @contextmanager
+def interruptible_solve(checkpoint: Path | None) -> Iterator[None]:
+    """Turn a KeyboardInterrupt during a solve into exit code 130 and a line that says what is kept of it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if checkpoint is None:
+            kept = "nothing is kept; with --checkpoint FILE a solve is kept once a minute and can be continued"
+        elif checkpoint.exists():
+            kept = f"the solve is kept in '{checkpoint}' as it was at most a minute ago: run it again to continue"
+        else:
+            kept = f"nothing is in '{checkpoint}' yet, which is written once a minute"
+        typer.echo(f"stopped; {kept}", err=True)
+        raise typer.Exit(130) from None
+
+
+@contextmanager
 def deadline_after_interrupt() -> Iterator[None]:
     """Limit the time from a Ctrl-C to the end of the block.
 

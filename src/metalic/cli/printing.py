@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
     from ..evaluation.tables import Table
     from ..study import PlayRow
 
@@ -21,15 +23,18 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2))
 
 
+def rich_table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str | None = None) -> RichTable:
+    """A table of texts, as all commands print them."""
+    from ..evaluation.tables import Table
+
+    return Table(title or "", tuple(columns), tuple(tuple(row) for row in rows)).to_rich()
+
+
 def print_rows(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str | None = None) -> None:
     """Print a table of texts."""
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table(*columns, title=title, title_justify="left")
-    for row in rows:
-        table.add_row(*row)
-    Console().print(table)
+    Console().print(rich_table(columns, rows, title))
 
 
 def print_table(table: Table, last: str) -> None:

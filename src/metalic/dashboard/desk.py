@@ -61,8 +61,7 @@ class Desk:
 
     def seen(self, *numbers: int) -> str:
         """A text that changes whenever one of the studies does."""
-        found = repr([self.view(number).reading.version for number in numbers])
-        return hashlib.sha256(found.encode()).hexdigest()[:16]
+        return token(*(self.view(number) for number in numbers))
 
     @property
     def reads(self) -> int:
@@ -97,7 +96,7 @@ class Desk:
         """Two studies side by side."""
         other = int(query.other) if query.other.isdecimal() else (1 if number == 0 else 0)
         both = [self.view(number), self.view(other)]
-        key = ("compare", number, other, query.address(), self.seen(number, other))
+        key = ("compare", number, other, query.address(), token(*both))
         return self._pages.get(key, lambda: self._compare(number, other, both, query))
 
     def problem(self, message: str) -> str:
@@ -125,11 +124,14 @@ class Desk:
     # ---- how they are made
 
     def _key(self, name: str, number: int, query: Query) -> tuple[Any, ...]:
-        return (name, number, query.address(), self.seen(number))
+        return self._key_of(name, number, self.view(number), query)
+
+    def _key_of(self, name: str, number: int, view: View, query: Query) -> tuple[Any, ...]:
+        return (name, number, query.address(), token(view))
 
     def _page(self, name: str, number: int, query: Query, make: Callable[[int, View, Query], str]) -> str:
-        key, view = self._key(name, number, query), self.view(number)
-        return self._pages.get(key, lambda: make(number, view, query))
+        view = self.view(number)
+        return self._pages.get(self._key_of(name, number, view, query), lambda: make(number, view, query))
 
     def _overview(self, number: int, view: View, query: Query) -> str:
         rows = query.rows(view.plays, view.standing)
@@ -180,7 +182,7 @@ class Desk:
             self.drawn += 1
         each = [(n, v, self._svg(n, v, "errors", query)) for n, v in zip((number, other), views)]
         parts: dict[str, Any] = {"each": each, "medians": medians, "other": other}
-        return self._template("compare", number, query, watched=(number, other), view=views[0], **parts)
+        return self._template("compare", number, query, view=views[0], **parts)
 
     def _svg(self, number: int, view: View, name: str, query: Query, play: int | None = None) -> str | None:
         """A figure of a study as it is in pages; it does not change with what is sorted and filtered."""
@@ -214,11 +216,10 @@ class Desk:
         solution = view.solution(row.number)
         return None if solution is None else solution_figure(solution)
 
-    def _template(self, template: str, number: int, query: Query, watched: Sequence[int] = (), **values: Any) -> str:
+    def _template(self, template: str, number: int, query: Query, **values: Any) -> str:
         view: View = values["view"]
-        seen = self.seen(*(watched or (number,)))
         shown = [(place, one.path.name) for place, one in enumerate(self.watched)]
-        common = {"title": view.title, "studies": shown, "number": number, "query": query, "seen": seen}
+        common = {"title": view.title, "studies": shown, "number": number, "query": query, "seen": token(view)}
         return self._generate(template, **common, **values)
 
     def _generate(self, template: str, **values: Any) -> str:
@@ -241,6 +242,11 @@ class Kept:
             while len(self._things) > KEPT:
                 self._things.popitem(last=False)
         return self._things[key]
+
+
+def token(*views: View) -> str:
+    """A text that stands for what was read; a page holds that of the views it was made from, not of the files now."""
+    return hashlib.sha256(repr([view.reading.version for view in views]).encode()).hexdigest()[:16]
 
 
 def described(advice: Recommendation) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from ..evaluation.narrative import sentences
 from ..evaluation.standing import Standing, caution, finished
 from ..pinn import Solution
 from ..study import Reading, Recommendation, Study
-from ..study.library import Member
+from ..study.members import Member
 from ..study.networks import Networks
 from ..study.rows import RUNNING, PlayRow
 

@@ -11,8 +11,8 @@ from ..bandit import Learned
 from ..conditions import Catalogue
 from ..study import Study
 from .figures import NORMAL_95, set_name
-from .rules import Piece, expected_rewards, grid, intervals
-from .standing import finished
+from .rules import PIECES, Piece, expected_rewards, grid, intervals
+from .standing import caution, finished
 
 CONTEXTS = 25  # parameters over which effects are averaged
 OFTEN = 0.1  # share of the parameters
@@ -28,13 +28,29 @@ def sentences(study: Study) -> list[str]:
         Plain sentences.
     """
     learned, names = study.learned, study.settings.catalogue
-    found = [how_it_went(study), phases_sentence(study)]
+    few = caution(len(learned.history))
+    found = [how_it_went(study), *([few[0].upper() + few[1:] + "."] if few else []), phases_sentence(study)]
     rules = learned_rules(learned, study.family.parameters)
     for phase, pieces in enumerate(rules):
         where = "" if len(rules) == 1 else f"In phase {phase + 1}: "
         found.append(where + rule_sentence(pieces, names, tuple(study.family.parameters)))
+    found += _reading(rules, names)
     found += [effect_sentence(learned, names, phase) for phase in range(len(rules))]
     return [*found, *_outlook(study)]
+
+
+def _reading(rules: Sequence[Sequence[Piece]], catalogue: Catalogue) -> list[str]:
+    """How a rule is to be read."""
+    found = [
+        f"The rule has at most {PIECES} intervals, a set for each that is best on average over it: `metalic recommend` "
+        "looks at one PDE and may name another set whose expected reward is nearly the same."
+    ]
+    if any(not catalogue.parse(piece.arm).names for pieces in rules for piece in pieces):
+        found.append(
+            "{none} means no interface condition in that phase: each network is then trained by the equation and the "
+            "data of its own subdomain, and a later phase joins them."
+        )
+    return found
 
 
 def learned_rules(learned: Learned, boxes: Mapping[str, tuple[float, float]]) -> list[tuple[Piece, ...]]:

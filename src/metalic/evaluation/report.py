@@ -6,19 +6,16 @@ does not allow loading anything.
 
 from __future__ import annotations
 
-import base64
 import html
-import io
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from string import Template
 from typing import Any
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from .. import __version__
@@ -26,6 +23,7 @@ from ..atomic import write_whole
 from ..errors import StudyError
 from ..families.base import Family
 from ..families.registry import BUILT_IN
+from ..look import data_uri
 from ..pinn.figures import comparison_figure
 from ..study import Ledger, PlayRow, Study
 from ..study.knowledge import find_ledger
@@ -125,6 +123,7 @@ def _anchor(name: str) -> str:
 
 def _chapter(name: str, chapter: Chapter, figures: Sequence[Picture], maps: bool) -> str:
     parts = [f'<section><h2 id="{_anchor(name)}">{html.escape(name)}</h2>']
+    parts += [_problem(study) for study in chapter.studies[:1]]
     teachers = [study for study in chapter.studies if any(play.taught for play in study.plays)]
     for study in teachers:
         parts.append(f"<h3>In words: {html.escape(study_title(study))}</h3>")
@@ -155,8 +154,29 @@ def _test(test: OfflineTest) -> list[str]:
     return [
         f"<h3>On unseen PDEs: {html.escape(label(test.settings))}</h3>",
         summary_table(summary, test.settings).to_html(),
-        _picture(methods_figure(spread), "Errors of every method on the same PDEs, from the same seeds."),
+        _picture(methods_figure(spread), _compared(test)),
     ]
+
+
+def _compared(test: OfflineTest) -> str:
+    """On what the methods were compared."""
+    counts = {one.pdes for one in test.summary()}
+    if len(counts) == 1:
+        return f"Errors of every method on the same {counts.pop()} PDEs, from the same seeds."
+    return (
+        f"Methods were tried on {min(counts)} to {max(counts)} PDEs, the number beside the name; those that two share "
+        "are the same PDEs with the same seeds. The ratio in the table compares PDE by PDE."
+    )
+
+
+def _problem(study: Study) -> str:
+    """The equation, the parameters, and what the interface conditions mean."""
+    family = study.family
+    boxes = ", ".join(f"{name} in [{low:g}, {high:g}]" for name, (low, high) in family.parameters.items())
+    equation = (family.title or family.name) + (f", with {boxes}" if boxes else "")
+    rows = [(one.name, one.description, one.formula) for one in study.settings.catalogue.conditions]
+    table = Table("", ("condition", "meaning", "at one point (' is the other side)"), tuple(rows))
+    return f"<p>{html.escape(equation)}</p>{table.to_html()}"
 
 
 def _maps(study: Study) -> str:
@@ -179,15 +199,6 @@ def _picture(figure: Figure, caption: str, kind: str = "svg") -> str:
     return f'<figure><div><img{wide} src="{source}" alt="{text}"></div><figcaption>{text}</figcaption></figure>'
 
 
-def data_uri(figure: Figure, kind: str = "svg") -> str:
-    """A figure as the text of a `src` attribute."""
-    file = io.BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "metalic"}):  # the same figure gives the same text
-        figure.savefig(file, format=kind, dpi=130, metadata={"Date": None} if kind == "svg" else None)
-    mime = {"svg": "image/svg+xml", "png": "image/png"}[kind]
-    return f"data:{mime};base64,{base64.b64encode(file.getvalue()).decode()}"
-
-
 def plays_table(plays: Sequence[PlayRow]) -> Table:
     """A row for every play."""
     parameters = list(plays[0].parameters) if plays else []
@@ -206,5 +217,18 @@ def settings_table(study: Study) -> Table:
     values.pop("spec", None)
     found = {json.dumps(play.versions, sort_keys=True) for play in study.plays if play.versions}
     values["versions"] = [json.loads(text) for text in sorted(found)]
-    rows = [(name, value if isinstance(value, str) else json.dumps(value)) for name, value in values.items()]
-    return Table("", ("setting", "value"), tuple((name, text.replace('"', "")) for name, text in rows))
+    return Table("", ("setting", "value"), tuple(_flat(values)))
+
+
+def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """(name, value) of all settings; nested names are joined by dots, plain lists by commas."""
+    if isinstance(value, Mapping) and value:
+        for key, item in value.items():
+            yield from _flat(item, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
+        for number, item in enumerate(value, start=1):
+            yield from _flat(item, name if len(value) == 1 else f"{name} {number}")
+    elif isinstance(value, list):
+        yield name, ", ".join(map(str, value)) or "none"
+    else:
+        yield name, "none" if value is None or value == {} else str(value)

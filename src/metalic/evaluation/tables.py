@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from .offline import Summary
 
 
+SHORT = 16  # letters; cells of a column without longer ones are not broken
+
+
 @dataclass(frozen=True)
 class Table:
     """Columns and rows of plain values. Numbers are rounded for readers and exact in csv."""
@@ -54,15 +57,17 @@ class Table:
 
     def to_rich(self) -> RichTable:
         from rich.box import SIMPLE_HEAD
+        from rich.markup import escape
         from rich.table import Table as RichTable
 
         table = RichTable(
-            title=self.title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True
+            title=self.title or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True
         )
         for place, name in enumerate(self.columns):
-            table.add_column(name, no_wrap=place == 0)
+            short = max([len(name), *(len(row[place]) for row in self.texts())]) <= SHORT
+            table.add_column(name, no_wrap=place == 0 or short, overflow="fold")
         for row in self.texts():
-            table.add_row(*row)
+            table.add_row(*map(escape, row))
         return table
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
@@ -23,6 +24,7 @@ from jaxtyping import Float
 
 from ..errors import FamilyError, ParameterError
 from ..geometry import Decomposition, Points, Region
+from ..notebook import show
 from ..validation import real
 from .boundary import BoundaryCondition
 from .fields import Field, Fields, Point
@@ -252,6 +254,13 @@ class Family:
                     f"{label}: the domain is cut across {z}, but the flux has no '{z}': give its density along {z} "
                     f"(it has {', '.join(density)}), or define no flux"
                 )
+
+    def _repr_html_(self) -> str:
+        from .regions import regions_figure
+
+        boxes = [(name, f"[{low:g}, {high:g}]") for name, (low, high) in self.parameters.items()]
+        draw = partial(regions_figure, self) if len(self.coordinates) == 2 else None
+        return show(self.title or self.name, ("parameter", "range"), boxes, draw=draw)
 
     def undivided(self) -> Family:
         """This family on one subdomain: what a single-domain PINN solves."""

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.collections import LineCollection
-from matplotlib.colors import LogNorm
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from ..errors import ParameterError
+from ..look import SEQUENTIAL, Drawing, error_scale, field_scale
 
 if TYPE_CHECKING:
     from .solution import Solution
@@ -72,11 +73,15 @@ def solution_figure(solution: Solution, count: int = 161) -> Figure:
     x, y, points = _slice(solution, count)
     values, error = _at(solution, points)
     what, beside = _beside(solution, points, error)
-    figure = Figure(figsize=(13.8, 4.2), layout="constrained")
-    axes = figure.subplots(1, 3)
-    _map(figure, axes[0], x, y, values[:, 0], f"{solution.family.components[0]}", "viridis")
-    _map(figure, axes[1], x, y, beside[:, 0], what, "magma")
-    _draw_points(axes[-1], solution)
+    drawn = any(len(points) for points in solution.collocation)
+    panels = 2 + drawn
+    figure = Drawing(figsize=(4.6 * panels, 4.2), layout="constrained")
+    axes = figure.subplots(1, panels)
+    name = solution.family.components[0]
+    _map(figure, axes[0], x, y, values[:, 0], "solution", name, *field_scale(values[:, 0]))
+    _map(figure, axes[1], x, y, beside[:, 0], what, what, SEQUENTIAL, error_scale(beside[:, 0]))
+    if drawn:
+        _draw_points(axes[-1], solution)
     for axis in axes:
         _frame(axis, solution)
     figure.suptitle(_title(solution))
@@ -97,7 +102,7 @@ def comparison_figure(
     """Point-wise errors of several solutions of one problem, side by side on one colour scale of decades; `first`
     draws a panel of its own on the left."""
     panels = len(solutions) + (first is not None)
-    figure = Figure(figsize=(4.6 * panels, 4.4), layout="constrained")
+    figure = Drawing(figsize=(4.6 * panels, 4.4), layout="constrained")
     axes = np.atleast_1d(figure.subplots(1, panels))
     if first is not None:
         first(axes[0])
@@ -107,11 +112,10 @@ def comparison_figure(
         x, y, points = _slice(solution, count)
         values, error = _at(solution, points)
         maps.append((values if error is None else error)[:, 0])
-    largest = max(float(np.nanmax(one)) for one in maps)
-    scale = LogNorm(max(min(float(np.nanmedian(one)) for one in maps) / 10, 1e-16), largest)
+    scale = error_scale(*maps)
     for axis, (label, solution), shown in zip(axes, solutions.items(), maps):
         reached = "" if solution.error is None else f"\nrelative error {solution.error:.2e}"
-        _map(figure, axis, x, y, shown, f"{label}{reached}", "magma", scale, bar=axis is axes[-1])
+        _map(figure, axis, x, y, shown, f"{label}{reached}", "absolute error", SEQUENTIAL, scale, bar=axis is axes[-1])
         _frame(axis, solution)
     return figure
 
@@ -123,16 +127,17 @@ def _map(
     y: np.ndarray,
     values: np.ndarray,
     title: str,
+    label: str,
     colours: str,
-    scale: LogNorm | None = None,
+    scale: Normalize,
     bar: bool = True,
 ) -> None:
-    if scale is not None:
+    if isinstance(scale, LogNorm):
         values = np.maximum(values, scale.vmin or 0.0)
     values = np.ma.masked_invalid(values.reshape(len(x), len(y)))
     image = axis.pcolormesh(x, y, values.T, cmap=colours, shading="gouraud", norm=scale, rasterized=True)
     if bar:
-        figure.colorbar(image, ax=axis, label="" if scale is None else "absolute error")
+        figure.colorbar(image, ax=axis, label=label)
     axis.set_title(title)
 
 
@@ -159,7 +164,7 @@ def _line_figure(solution: Solution) -> Figure:
     name = solution.family.coordinates[0]
     x = np.linspace(*solution.family.domain.sides[name], 400)
     values, error = _at(solution, x[:, None])
-    figure = Figure(figsize=(9, 4), layout="constrained")
+    figure = Drawing(figsize=(9, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     left.plot(x, values)
     left.set_title("solution")

@@ -316,7 +316,7 @@ class Solution(Trained):
             )
             for number, phase in enumerate(self.phases, start=1)
         ]
-        return show(repr(self)[1:-1], columns, rows)
+        return show(repr(self)[1:-1], columns, rows, draw=None if self.diverged else self.plot)
 
     def plot(self) -> Any:
         """A matplotlib Figure: the solution; its point-wise error, or the residual where there is no reference; and the

@@ -370,7 +370,7 @@ class _PhaseTrainer:
             compile_seconds=compile_seconds,
             loss=loss,
             error=error,
-            status=status,
+            status=Status.BUDGET if status is Status.RUNNING else status,
             history=tuple(self.history),
             gathered=tuple(self.gathered),
             score=None if score is None else score(problem.unbalanced, theta),

@@ -77,7 +77,7 @@ class Member:
 def untrained(member: Member) -> PhaseRecord:
     last = member.row.phases[-1]
     parts: dict[str, Any] = {"iterations": 0, "seconds": 0.0, "compile_seconds": 0.0, "loss": float("nan")}
-    return PhaseRecord("none", last.conditions, last.index, **parts, error=None, status=Status.RUNNING, history=())
+    return PhaseRecord("none", last.conditions, last.index, **parts, error=None, status=Status.BUDGET, history=())
 
 
 def row_of(solution: Solution, number: int) -> PlayRow:

@@ -166,13 +166,16 @@ def stored_settings(
     if differing:
         told = "; ".join(f"{name} was {old} and is now {new}" for name, old, new in differing)
         raise StudyError(
-            f"ledger '{path}' was begun with other settings: {told}. Go on with the old ones, or begin another ledger"
+            f"ledger '{path}' was begun with other settings: {told}. Continue with the old ones, or take another file"
         )
     return settings
 
 
 def differences(old: Any, new: Any, name: str = "") -> list[tuple[str, Any, Any]]:
     """(setting, old, new) for all that differs, nested names joined by dots; the source's hash is not a setting."""
+    old, new = _plain(old), _plain(new)
+    if _sections(old) and _sections(new) and len(old) == len(new):
+        return [one for i, (a, b) in enumerate(zip(old, new), 1) for one in differences(a, b, f"{name}.{i}")]
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         found = []
         for key in {**old, **new}:
@@ -180,7 +183,12 @@ def differences(old: Any, new: Any, name: str = "") -> list[tuple[str, Any, Any]
                 inner = f"{name}.{key}" if name else key
                 found += differences(old.get(key, _absent(inner)), new.get(key, _absent(inner)), inner)
         return found
-    return [] if _plain(old) == _plain(new) else [(name, old, new)]
+    return [] if old == new else [(name, old, new)]
+
+
+def _sections(value: Any) -> bool:
+    """Whether it is a list of mappings, such as the phases of a schedule."""
+    return isinstance(value, list) and bool(value) and all(isinstance(one, Mapping) for one in value)
 
 
 def _absent(name: str) -> Any:

@@ -67,6 +67,10 @@ def command(
     runtime.prepare(pin=pool == 1)
     from ...study import Study
 
+    if isinstance(pool, str):  # before there is a ledger
+        from ...study.workers import open_pool
+
+        open_pool(pool).close()
     chosen = None if bandit is policy is kernel is first is None else _read_bandit(bandit, policy, kernel, first)
     options: dict[str, Any] = {"start_from": start_from, "protocol": protocol, "networks": networks, "check": check}
     with (
@@ -76,10 +80,13 @@ def command(
     ):
         _play(study, plays, pool, quiet)
         summary = summarize(study.plays, study.settings.to_dict())
+        following = _following(study, family)
     if as_json:
         print_json(summary)
     else:
         print_summary(ledger, summary)
+        for command in following:
+            typer.echo(command)
 
 
 def _play(study: Study, plays: int, pool: int | str, quiet: bool) -> None:
@@ -92,6 +99,15 @@ def _play(study: Study, plays: int, pool: int | str, quiet: bool) -> None:
             study.play(left, workers=pool, progress=show)
     elif not quiet:
         typer.echo(f"'{study.path}' has {study.finished_count} plays already; --plays is the total number", err=True)
+
+
+def _following(study: Study, family: str | None) -> list[str]:
+    """What one may do next, as commands."""
+    own = f" --family {family}" if family and study.settings.spec != study.family.name else ""
+    middle = {name: 0.5 * (low + high) for name, (low, high) in study.family.parameters.items()}
+    where = "".join(f" -p {name}={value:.3g}" for name, value in middle.items())
+    commands = {f"recommend {study.path}{own}{where}": "what to use", f"dashboard {study.path}{own}": "look at it"}
+    return [f"next: metalic {command}   # {what}" for command, what in commands.items()] if study.plays else []
 
 
 def _read_bandit(bandit: str | None, policy: str | None, kernel: str | None, first: list[str] | None) -> Settings:

@@ -11,6 +11,7 @@ import typer
 from ...atomic import write_whole
 from ...errors import FileError, MetalicWarning, StudyError
 from ..display import solve_display
+from ..interrupts import interruptible_solve
 from ..options import (
     BoundaryWeight,
     Extrapolate,
@@ -28,11 +29,13 @@ from ..options import (
     read_weights,
     read_widths,
 )
-from ..printing import names, number, print_json, warnings_as_lines
+from ..printing import names, number, print_json, print_rows, warnings_as_lines
 
 if TYPE_CHECKING:
     from ...pinn import Solution
     from ...study import Recommendation
+
+COLUMNS = ("phase", "optimizer", "conditions", "steps", "seconds", "loss", "error", "stopped because")
 
 
 def command(
@@ -103,7 +106,7 @@ def command(
     chosen: Any = conditions
     if conditions is not None and (conditions.endswith(".db") or conditions == found.name):
         chosen = recommended(conditions, found, values, schedule or "fast", extrapolate)
-    with solve_display(quiet) as show, warnings.catch_warnings():
+    with interruptible_solve(checkpoint), solve_display(quiet) as show, warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*estimated relative error", MetalicWarning)  # printed below
         solution = solve(
             found,
@@ -160,18 +163,12 @@ def _check_picture(path: Path) -> None:
 
 
 def _print_solution(solution: Solution, out: Path | None, plot: Path | None) -> None:
-    from rich.box import SIMPLE_HEAD
     from rich.console import Console
-    from rich.table import Table
 
     console = Console()
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    for name in ("phase", "optimizer", "conditions", "steps", "seconds", "loss", "error", "stopped because"):
-        wraps = name in ("conditions", "stopped because")
-        table.add_column(name, no_wrap=not wraps, overflow="fold", min_width=10 if wraps else None)
-    for i, phase in enumerate(solution.phases):
-        table.add_row(
-            str(i + 1),
+    rows = [
+        (
+            str(number_of),
             phase.optimizer,
             names(phase.conditions),
             str(phase.iterations),
@@ -180,7 +177,9 @@ def _print_solution(solution: Solution, out: Path | None, plot: Path | None) -> 
             number(phase.error),
             phase.stop_reason,
         )
-    console.print(table)
+        for number_of, phase in enumerate(solution.phases, start=1)
+    ]
+    print_rows(COLUMNS, rows)
     if solution.start is not None:
         console.print(f"started from {solution.start['source']} ({solution.start['kind']})", soft_wrap=True)
     if solution.diverged:

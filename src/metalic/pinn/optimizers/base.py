@@ -34,17 +34,19 @@ class Status(IntEnum):
     DIVERGED = 4
     TIME = 5
     STOPPED = 6
+    BUDGET = 7
 
     @property
     def reason(self) -> str:
         return {
-            Status.RUNNING: "budget used up",
+            Status.RUNNING: "running",
             Status.GRADIENT: "gradient below tolerance",
             Status.CHANGE: "change below tolerance",
             Status.STALLED: "no further descent",
             Status.DIVERGED: "diverged (loss not finite)",
             Status.TIME: "time limit reached",
             Status.STOPPED: "stopped on request",
+            Status.BUDGET: "budget used up",
         }[self]
 
 
