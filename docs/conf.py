@@ -29,8 +29,8 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 root_doc = "docs/index"
-include_patterns = ["docs/**", "results/**/*.md", "CHANGELOG.md", "CONTRIBUTING.md"]
-exclude_patterns = ["docs/_static", "docs/gallery/*.ipynb", "docs/gallery/*.py", "**/.venv", "build", "src", "tests"]
+include_patterns = ["docs/**", "results/*.md", "results/*/*.md", "results/*/*/*.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+exclude_patterns = ["docs/_static", "docs/_templates", "docs/gallery/*.ipynb", "docs/gallery/*.py", "**/.venv", "build", "src", "tests"]
 
 html_theme = "furo"
 html_title = f"METALIC {release}"
@@ -71,11 +71,11 @@ sphinx_gallery_conf = {
     "min_reported_time": 0,
     "plot_gallery": os.environ.get("GALLERY", "1") == "1",
     "abort_on_example_error": True,
-    "show_api_usage": "unused",
+    "show_api_usage": False,
     "remove_config_comments": True,
     "default_thumb_file": None,
 }
-suppress_warnings = ["config.cache"]  # the settings of the gallery are not pickled
+suppress_warnings = ["config.cache", "myst.header"]  # settings of the gallery; pages of results begin at level 2
 warnings.filterwarnings("ignore", message=".*non-interactive.*")
 
 
