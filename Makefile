@@ -24,7 +24,7 @@ test-lowest:
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
 	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e .
 	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python pytest hypothesis beartype
-	$(LOWEST)/bin/python -m pytest -p no:xdist $(SMOKE)
+	$(LOWEST)/bin/python -m pytest -p no:xdist -o addopts="-q -m 'not soak' --import-mode=importlib" $(SMOKE)
 
 # The documentation site in build/site: warnings are errors, and the links of the built pages are checked.
 docs: $(VENV)/.docs

@@ -30,13 +30,22 @@ extensions = [
 ]
 root_doc = "docs/index"
 include_patterns = ["docs/**", "results/*.md", "results/*/*.md", "results/*/*/*.md", "CHANGELOG.md", "CONTRIBUTING.md"]
-exclude_patterns = ["docs/_static", "docs/_templates", "docs/gallery/*.ipynb", "docs/gallery/*.py", "**/.venv", "build", "src", "tests"]
+exclude_patterns = [
+    "docs/_static",
+    "docs/_templates",
+    "docs/gallery/*.ipynb",
+    "docs/gallery/*.py",
+    "**/.venv",
+    "build",
+    "src",
+    "tests",
+]
 
 html_theme = "furo"
 html_title = f"METALIC {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_favicon = None
+default_role = "literal"
 html_show_sphinx = False
 html_copy_source = False
 html_additional_pages = {"index": "start.html"}  # the front page is docs/index.html
@@ -69,6 +78,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "download_all_examples": False,
     "min_reported_time": 0,
+    "write_computation_times": False,  # that page loads scripts from elsewhere
     "plot_gallery": os.environ.get("GALLERY", "1") == "1",
     "abort_on_example_error": True,
     "show_api_usage": False,
@@ -108,7 +118,7 @@ CONTENTS = {
 }
 
 
-def add_contents(app, docname, source):  # noqa: ANN001, ANN201
+def add_contents(app, docname, source):
     """The tables of contents stand here and not in the pages, which are read on other sites as well."""
     if docname == root_doc:
         listed = {page for pages in CONTENTS.values() for page in pages}
@@ -121,17 +131,17 @@ def add_contents(app, docname, source):  # noqa: ANN001, ANN201
         source[0] += _tree("", [page for page in pages if page != "README"])
 
 
-def _tree(caption, pages):  # noqa: ANN001, ANN202
+def _tree(caption, pages):
     option = f":caption: {caption}\n" if caption else ""
     return f"\n\n```{{toctree}}\n:hidden:\n{option}\n" + "\n".join(pages) + "\n```\n"
 
 
-def no_sources(app, pagename, templatename, context, doctree):  # noqa: ANN001, ANN201
+def no_sources(app, pagename, templatename, context, doctree):
     """Links 'edit this page' need a host, which this repository does not name."""
     context["page_source_suffix"] = None
 
 
-def setup(app):  # noqa: ANN001, ANN201
+def setup(app):
     """Called by Sphinx."""
     app.connect("html-page-context", no_sources)
     app.connect("source-read", add_contents)

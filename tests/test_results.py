@@ -75,7 +75,9 @@ def test_pages_for_readers_show_the_tables_of_results(heading: str, results: str
 
 
 def cells(text: str) -> list[list[str]]:
-    return [[cell.strip() for cell in line.strip("| ").split("|")] for line in text.splitlines() if line.startswith("|")]
+    return [
+        [cell.strip() for cell in line.strip("| ").split("|")] for line in text.splitlines() if line.startswith("|")
+    ]
 
 
 def test_the_tables_of_the_readme_are_those_of_results() -> None:
