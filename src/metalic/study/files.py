@@ -1,7 +1,8 @@
 """Ledger files on disk: checked before they are opened, and written by one process at a time.
 
 The writer holds a lock of the system on `<file>.lock`, which is released however the process ends. The lock file names
-its holder, for the message to other processes. Readers need no lock: in WAL mode they see the last finished transaction.
+its holder, for the message to other processes. Readers need no lock: in WAL mode they see the last finished
+transaction.
 """
 
 from __future__ import annotations
