@@ -4,6 +4,7 @@ import io
 import json
 import stat
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from metalic.families import Poisson
 from metalic.pinn import Solution
 from metalic.pinn.optimizers import Status
 
+ASSETS = Path(__file__).parent / "assets"
+
 
 @pytest.fixture
 def saved(tmp_path):
@@ -22,6 +25,16 @@ def saved(tmp_path):
 
 
 # --- Round trips -----------------------------------------------------------------------------------------------------
+
+
+def test_a_file_of_version_0_1_opens_with_the_values_it_had():
+    """Written by version 0.1.0, with the numbers that version gave."""
+    truth = json.loads((ASSETS / "solution-v0.1.json").read_text())
+    loaded = Solution.load(ASSETS / "solution-v0.1.npz")
+    np.testing.assert_allclose(loaded(np.array(truth["points"])), truth["values"], rtol=1e-12)
+    assert (loaded.error, loaded.parameters, loaded.seed) == (truth["error"], truth["parameters"], truth["seed"])
+    assert [list(one) for one in loaded.conditions] == truth["conditions"]
+    assert list(loaded.hidden) == truth["hidden"]
 
 
 def test_a_round_trip_gives_equal_values(saved):

@@ -61,7 +61,7 @@ def _normal_derivative(u: Field, normal: Mapping[str, Any]) -> Any:
     return sum((abs(n) if name == "t" else n) * u.d(name) for name, n in normal.items())
 
 
-Drawn = Sequence[tuple[Patch, Float[np.ndarray, "n d"]]]  # the patches of a subdomain with points on each
+Drawn = Sequence[tuple[Patch, Float[np.ndarray, "_n d"]]]  # the patches of a subdomain with points on each
 
 
 class BoundaryCondition(ABC):

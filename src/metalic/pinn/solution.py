@@ -56,6 +56,7 @@ class PhaseRecord:
     history: tuple[tuple[int, float, float, float | None], ...] = field(repr=False)
     score: float | None = None  # of `at_phase_end`; not kept in files
     decision: Decision | None = None  # by which the set was chosen; not kept in files
+    gathered: tuple[int, ...] = ()  # iterations after which points went to where the residual was missed (`recheck`)
 
     @property
     def stop_reason(self) -> str:
@@ -118,7 +119,7 @@ class Solution:
     phases: tuple[PhaseRecord, ...]
     schedule: str
     seed: int
-    collocation: tuple[Float[np.ndarray, "N d"], ...] = field(repr=False)
+    collocation: tuple[Float[np.ndarray, "_N d"], ...] = field(repr=False)
     problem: Problem | None = field(repr=False, default=None)
     checked: Check | None = field(repr=False, default=None)
     start: Mapping[str, Any] | None = None

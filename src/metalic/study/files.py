@@ -22,6 +22,7 @@ from ..errors import LedgerError
 
 APPLICATION_ID = 0x4D544C43  # "MTLC"
 SCHEMA_VERSION = 3
+PATIENCE, GLANCE = 10.0, 0.5  # seconds to wait for another connection
 LONGEST = 480  # bytes of a path, with room for the names beside it; SQLite takes 512
 WAIT = 0.2  # seconds for a lock that its holder is about to release
 HEADER = b"SQLite format 3\x00"
@@ -191,18 +192,20 @@ def check_header(path: Path) -> None:
         raise LedgerError(f"'{path}' is an SQLite file of another program, not a ledger")
 
 
-def connect(path: Path, write: bool) -> sqlite3.Connection:
-    """Open a ledger and check its structure."""
+def connect(path: Path, write: bool, glance: bool = False) -> sqlite3.Connection:
+    """Open a ledger and check its structure. A glance changes nothing on disk, waits for nobody, and does not read the
+    whole file for the check: it is repeated while another process writes."""
     check_header(path)
     _check_length(path)
     if write and not os.access(path, os.W_OK):
         raise LedgerError(f"cannot write ledger '{path}': it is read-only")
     with ledger_errors(path):
-        if not write:
+        if not write and not glance:
             _roll_back(path)
-        connection = sqlite3.connect(_uri(path, write), uri=True, timeout=10, isolation_level=None)
+        address, patience = (f"{path.resolve().as_uri()}?mode=ro", GLANCE) if glance else (_uri(path, write), PATIENCE)
+        connection = sqlite3.connect(address, uri=True, timeout=patience, isolation_level=None)
         try:
-            _check_structure(connection, path)
+            _check_structure(connection, path, whole=not glance)
         except BaseException:
             connection.close()
             raise
@@ -235,13 +238,13 @@ def _uri(path: Path, write: bool) -> str:
     return f"{place}?mode=ro" + ("&immutable=1" if frozen else "")
 
 
-def _check_structure(connection: sqlite3.Connection, path: Path) -> None:
+def _check_structure(connection: sqlite3.Connection, path: Path, whole: bool = True) -> None:
     version = schema_version(connection)
     if not 1 <= version <= SCHEMA_VERSION:
         raise LedgerError(
             f"ledger '{path}' has schema version {version}; this metalic reads up to {SCHEMA_VERSION}: upgrade it"
         )
-    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0] if whole else "ok"
     if verdict != "ok":
         raise LedgerError(f"ledger '{path}' is damaged ({verdict}); restore it from a copy, or move it away")
 

@@ -34,6 +34,7 @@ from .ledger import Ledger
 from .library import Library
 from .play import Outcome, Task
 from .protocol import Protocol
+from .reading import Reading
 from .recommendation import Effect, Recommendation, advise, condition_effects
 from .rewards import Reward
 from .rows import RUNNING, Numbers, PlayRow, now
@@ -50,7 +51,7 @@ class Study:
     An existing file is continued. Settings may then be left out; those that are given must agree with the file.
 
     Args:
-        path: The ledger.
+        path: The ledger; or a `Reading` of one, which is only read.
         family: The family: a name, 'file.py:MyFamily', a class or an instance.
         bandit: `Sequential()` (default) or `Single()`.
         schedule: A schedule or its name; 'fast' by default.
@@ -76,7 +77,7 @@ class Study:
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | Reading,
         family: str | Family | type[Family] | None = None,
         bandit: Settings | None = None,
         schedule: Any = None,
@@ -89,13 +90,17 @@ class Study:
         networks: bool = True,
         read_only: bool = False,
     ):
-        self.path = find_ledger(path) if read_only else a_path(path)
+        reading = path if isinstance(path, Reading) else None
+        self.path = _place(path, read_only)
         self._asked: set[int] = set()
         self._keep_networks = networks
         self._last_learned: tuple[tuple[int, ...], Learned] | None = None
         self._history: dict[int, Played] = {}
         given = (family, bandit, schedule, reward, seed, solver, protocol)
-        if read_only:
+        self._ledger: Ledger | Reading
+        if reading is not None:
+            self._ledger = reading
+        elif read_only:
             self._ledger = Ledger(self.path)
         elif exists(self.path) or family is None:
             self._ledger = Ledger.writer(self.path, None)
@@ -413,6 +418,12 @@ class Study:
         for phase in outcome.phases:
             if phase.reward is None or not math.isfinite(phase.reward):
                 raise StudyError(f"a reward must be a finite number, not {phase.reward!r}")
+
+
+def _place(path: str | os.PathLike[str] | Reading, read_only: bool) -> Path:
+    if isinstance(path, Reading):
+        return path.path
+    return find_ledger(path) if read_only else a_path(path)
 
 
 def _begin(path: Path, settings: StudySettings, start_from: str | os.PathLike[str] | None) -> Ledger:
