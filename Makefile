@@ -2,8 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST := build/lowest
+SMOKE := tests/pinn/test_solver.py tests/pinn/test_solution.py tests/bandit/test_bandit.py tests/study/test_ledger.py \
+  tests/study/test_study.py tests/cli/test_families_command.py tests/cli/test_recommend_command.py
 
-.PHONY: play test soak lint bench libraries clean
+.PHONY: play test test-lowest docs soak lint bench libraries clean
 
 play: $(VENV)/.installed
 	$(BIN)/metalic demo --out play
@@ -14,6 +17,20 @@ test: $(VENV)/.tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2 --dist loadfile
+
+# The lowest versions that pyproject.toml allows, in an environment of their own: what users meet first still works.
+test-lowest:
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e .
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python pytest hypothesis beartype
+	$(LOWEST)/bin/python -m pytest -p no:xdist -o addopts="-q -m 'not soak' --import-mode=importlib" $(SMOKE)
+
+# The documentation site in build/site: warnings are errors, and the links of the built pages are checked.
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build -c docs . build/site -W --keep-going -q
+	$(BIN)/python docs/check_site.py build/site
+	@echo "open build/site/index.html"
 
 # Long and rough use: kills, damaged files, fuzzed command lines, thousands of plays; under 30 minutes on two cores.
 soak: $(VENV)/.tests
@@ -44,6 +61,10 @@ $(VENV)/.tests: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	touch $@ $(VENV)/.installed
 
+$(VENV)/.docs: pyproject.toml | $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch $@
+
 # PyTorch first and pinned: a range would pull several gigabytes.
 $(VENV)/.bench: pyproject.toml | $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
@@ -51,4 +72,4 @@ $(VENV)/.bench: pyproject.toml | $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) play
+	rm -rf $(VENV) play build docs/gallery docs/api

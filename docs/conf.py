@@ -29,14 +29,23 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 root_doc = "docs/index"
-include_patterns = ["docs/**", "results/**/*.md", "CHANGELOG.md", "CONTRIBUTING.md"]
-exclude_patterns = ["docs/_static", "docs/gallery/*.ipynb", "docs/gallery/*.py", "**/.venv", "build", "src", "tests"]
+include_patterns = ["docs/**", "results/*.md", "results/*/*.md", "results/*/*/*.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+exclude_patterns = [
+    "docs/_static",
+    "docs/_templates",
+    "docs/gallery/*.ipynb",
+    "docs/gallery/*.py",
+    "**/.venv",
+    "build",
+    "src",
+    "tests",
+]
 
 html_theme = "furo"
 html_title = f"METALIC {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_favicon = None
+default_role = "literal"
 html_show_sphinx = False
 html_copy_source = False
 html_additional_pages = {"index": "start.html"}  # the front page is docs/index.html
@@ -69,13 +78,14 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "download_all_examples": False,
     "min_reported_time": 0,
+    "write_computation_times": False,  # that page loads scripts from elsewhere
     "plot_gallery": os.environ.get("GALLERY", "1") == "1",
     "abort_on_example_error": True,
-    "show_api_usage": "unused",
+    "show_api_usage": False,
     "remove_config_comments": True,
     "default_thumb_file": None,
 }
-suppress_warnings = ["config.cache"]  # the settings of the gallery are not pickled
+suppress_warnings = ["config.cache", "myst.header"]  # settings of the gallery; pages of results begin at level 2
 warnings.filterwarnings("ignore", message=".*non-interactive.*")
 
 
@@ -84,8 +94,10 @@ CONTENTS = {
     "How to": [
         "my-solve-failed",
         "choosing",
+        "reading-off",
         "many-members",
         "studies",
+        "dashboard",
         "dashboard",
         "evaluation",
         "sharing-studies",

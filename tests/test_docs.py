@@ -3,22 +3,26 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from metalic import solving
 from metalic.pinn import SCHEDULES
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+USAGE = re.compile(r"^```py\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
 
 
-def run_page(page: str) -> dict[str, object]:
+def run_page(page: str, folder: Path = DOCS) -> dict[str, object]:
     """All blocks of a page, in order; what they have defined."""
-    text = (DOCS / page).read_text()
+    text = (folder / page).read_text()
     namespace: dict[str, object] = {"__name__": "page"}
     for block in BLOCK.finditer(text):
         line = text[: block.start(1)].count("\n")
-        exec(compile("\n" * line + block[1], str(DOCS / page), "exec"), namespace)
+        exec(compile("\n" * line + block[1], str(folder / page), "exec"), namespace)
     return namespace
 
 
@@ -28,6 +32,38 @@ def test_your_first_family(tmp_path, monkeypatch):
     assert found["good"].error < 1e-3
     assert found["poor"].error > 10 * found["good"].error
     assert (tmp_path / "rod.png").stat().st_size > 0
+
+
+def test_your_first_study(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = run_page("your-first-study.md")
+    assert len(found["study"].plays) == 12
+    assert "c" in found["best"].conditions[0]
+    assert found["solution"].error < 1e-2
+
+
+def test_conditions():
+    found = run_page("conditions.md")
+    assert found["mt"].Catalogue(found["PoissonRobin"]).names[-1] == "robin"
+
+
+def test_from_deepxde():
+    found = run_page("from-deepxde.md")
+    exact = np.exp(-0.2 * np.pi**2 * 0.5) * np.sin(np.pi * 0.3)
+    assert float(found["solution"](x=0.3, t=0.5)) == pytest.approx(exact, rel=1e-2)
+
+
+def test_readme(tmp_path, monkeypatch):
+    """Its examples run; it is short, and shows a picture before any table."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(solving, "CHECK", True)
+    text = (ROOT / "README.md").read_text()
+    assert len(text.split()) < 1400
+    assert 0 < text.index("![") < text.index("|---")
+    found = run_page("README.md", ROOT)
+    assert (tmp_path / "burgers.npz").exists()
+    assert found["near"].start["kind"] == "copied"
+    assert found["near"].seconds < found["solution"].seconds
 
 
 def test_verdict():
@@ -83,6 +119,16 @@ def test_every_page_is_in_the_index():
     index = (DOCS / "index.md").read_text()
     for page in DOCS.glob("*.md"):
         assert page.name == "index.md" or f"({page.name})" in index
+
+
+def test_pages_that_do_not_run_use_another_mark():
+    """A page with a block marked `python` is run by a test above; what only shows usage is marked `py`."""
+    tested = re.findall(r'run_page\("([^"]+)"', Path(__file__).read_text())
+    marked = {page.name for page in DOCS.glob("*.md") if BLOCK.search(page.read_text())}
+    assert marked == {page for page in tested if page != "README.md"}
+    for page in DOCS.glob("*.md"):
+        for block in USAGE.finditer(page.read_text()):
+            compile(block[1], str(page), "exec")
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=lambda schedule: schedule.name)

@@ -22,10 +22,10 @@ import builtins, os, signal, stat, sys
 POSIX = {"fcntl", "resource", "termios", "tty", "pty", "pwd", "grp", "posix", "syslog"}
 found = builtins.__import__
 
-def without(name, scope=None, *rest):
+def without(name, scope=None, *rest, **more):
     if name in POSIX and (scope or {}).get("__name__", "").startswith("metalic"):
         raise ImportError(f"no module named {name} on this system")
-    return found(name, scope, *rest)
+    return found(name, scope, *rest, **more)
 
 builtins.__import__ = without
 for name in ("sched_setaffinity", "sched_getaffinity", "pread", "pwrite"):

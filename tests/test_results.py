@@ -63,12 +63,34 @@ def test_the_page_of_tests_follows_from_the_ledgers(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("heading", "results", "shown_in"),
     [
-        ("The ledgers inside the package", "offline.md", "README.md"),
+        ("The ledgers inside the package", "offline.md", "docs/findings.md"),
         ("All methods with `fast`", "offline.md", "docs/findings.md"),
-        ("Table 1", "reproduced/offline.md", "README.md"),
+        ("Table 1", "reproduced/offline.md", "docs/findings.md"),
     ],
 )
 def test_pages_for_readers_show_the_tables_of_results(heading: str, results: str, shown_in: str) -> None:
     table = table_under(heading, RESULTS / results)
     assert table.count("\n") >= 5
     assert table in (ROOT / shown_in).read_text()
+
+
+def cells(text: str) -> list[list[str]]:
+    return [
+        [cell.strip() for cell in line.strip("| ").split("|")] for line in text.splitlines() if line.startswith("|")
+    ]
+
+
+def test_the_tables_of_the_readme_are_those_of_results() -> None:
+    """Accuracy and steps, number by number; columns by what they are called in results."""
+    shown = cells((ROOT / "README.md").read_text())
+    names, _, *rows = cells((RESULTS / "accuracy.md").read_text())
+    for row in rows:
+        found = dict(zip(names, row, strict=True))
+        wanted = ("family", "conditions", "median error", "median seconds", "paper, Seq-UCB mean")
+        assert [found[name] for name in wanted] in shown
+    steps = (RESULTS / "steps.md").read_text()
+    for title, label in (("Adam step", "Adam"), ("Gauss-Newton iteration", "Gauss-Newton")):
+        names, _, *rows = cells(steps.split(f"**{title}**")[1].split("**")[0])
+        found = dict(zip(names, rows[0], strict=True))  # Poisson
+        peers = ("PyTorch / ours", "plain JAX / ours", "DeepXDE / ours")
+        assert [label, *(found.get(name, "-") for name in peers)] in shown

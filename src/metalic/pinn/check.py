@@ -52,9 +52,9 @@ class Check:
         difference: The difference to an independent second solve, if there was one.
 
     Example:
-        >>> found = Check(0.2, "wrong", ("the flux jumps",), ("conditions='u,c'",), (0.01,), (0.0,), {}, "networks", 1)
+        >>> found = Check(0.2, "wrong", ("the flux jumps",), ("more points",), (0.01,), (0.0,), {}, "networks", 1.0)
         >>> found.good, found.text
-        (False, "wrong: estimated relative error 2.0e-01; the flux jumps. Try conditions='u,c'")
+        (False, 'wrong: estimated relative error 2.0e-01; the flux jumps. Try more points')
     """
 
     estimate: float

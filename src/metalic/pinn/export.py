@@ -166,7 +166,7 @@ def _mesh(solution: Solution, cells: int) -> tuple[Mapping[str, np.ndarray], np.
     first = np.arange((cells + 1) ** d).reshape((cells + 1,) * d)[(slice(-1),) * d].reshape(-1, 1)
     for k, (name, region) in enumerate(solution.family.decomposition.subdomains.items()):
         boxes = _boxes(region)
-        axes = [[np.linspace(*side, cells + 1) for side in zip(box.low, box.high)] for box in boxes]
+        axes: list[Any] = [np.linspace(box.low, box.high, cells + 1).T for box in boxes]
         grids = [np.meshgrid(*one, indexing="ij") for one in axes]
         points[name] = np.concatenate([np.stack(grid, axis=-1).reshape(-1, d) for grid in grids])
         for _ in boxes:
