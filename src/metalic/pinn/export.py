@@ -23,7 +23,7 @@ from .solution import Solution
 CELL = {1: "line", 2: "quad", 3: "hexahedron"}
 MESHES = (".vtu", ".vtk")
 # The corners of a cell of meshio, as steps along the coordinates.
-CORNERS = {
+CORNERS: dict[int, list[tuple[int, ...]]] = {
     1: [(0,), (1,)],
     2: [(0, 0), (1, 0), (1, 1), (0, 1)],
     3: [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)],
@@ -166,8 +166,7 @@ def _mesh(solution: Solution, cells: int) -> tuple[Mapping[str, np.ndarray], np.
     first = np.arange((cells + 1) ** d).reshape((cells + 1,) * d)[(slice(-1),) * d].reshape(-1, 1)
     for k, (name, region) in enumerate(solution.family.decomposition.subdomains.items()):
         boxes = _boxes(region)
-        axes: list[Any] = [np.linspace(box.low, box.high, cells + 1).T for box in boxes]
-        grids = [np.meshgrid(*one, indexing="ij") for one in axes]
+        grids = [np.meshgrid(*np.linspace(box.low, box.high, cells + 1).T, indexing="ij") for box in boxes]
         points[name] = np.concatenate([np.stack(grid, axis=-1).reshape(-1, d) for grid in grids])
         for _ in boxes:
             corners.append(first + steps + start)
