@@ -37,7 +37,8 @@ from .start import Start, Target, fitted
 SAMPLE = 8  # random networks by which residuals are balanced
 CONVERGED = (Status.GRADIENT, Status.CHANGE, Status.STALLED)
 CANDIDATES = 5  # how many times more points adaptive sampling looks at than it keeps
-MISSED = 10.0  # how many times larger the mean square of the residual is on fresh points if a layer lies between points
+# Mean square of the residual, fresh over trained points: 1 to 20 in healthy solves, 1e3 to 2e5 if a layer was missed
+MISSED = 100.0
 
 
 @dataclass(frozen=True)
