@@ -37,7 +37,7 @@ from .start import Start, Target, fitted
 SAMPLE = 8  # random networks by which residuals are balanced
 CONVERGED = (Status.GRADIENT, Status.CHANGE, Status.STALLED)
 CANDIDATES = 5  # how many times more points adaptive sampling looks at than it keeps
-# Mean square of the residual, fresh over trained points: 1 to 20 in healthy solves, 1e3 to 2e5 if a layer was missed
+# Mean square of the residual, fresh over trained points: sometimes above 10 in good solves, 1e3 to 2e5 beside a layer
 MISSED = 100.0
 
 
