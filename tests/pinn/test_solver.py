@@ -236,13 +236,30 @@ def solved(family, recheck, **options):
 def test_a_layer_between_the_points_is_found_on_fresh_points(kink):
     """The peak lies in the widest gap between the points, and is a twelfth as wide as the gap."""
     blind, seeing = solved(kink, None), solved(kink, 20)
-    assert blind.loss < 1e-6  # nothing in the loss tells
     assert blind.error > 0.1
+    assert blind.loss < 1e-6  # nothing in the loss tells
     assert blind.phases[0].gathered == ()
     (phase,) = seeing.phases
     assert phase.gathered == (20,)
     assert phase.iterations == 40  # the budget again, and no more
-    assert seeing.error < 0.1 * blind.error
+    assert seeing.loss > 1e5 * blind.loss  # five units cannot bend so sharply, but the loss no longer hides it
+
+
+def test_a_solve_stuck_with_a_hidden_layer_is_saved():
+    """Reaction: u = 0 solves the equation too, and a layer between the points leads to it."""
+
+    class Reaction(type(find_family("reaction"))):
+        conditions = default_conditions = ("u",)
+
+    def of(recheck):
+        phases = [Phase(NEWTON, 200, recheck=recheck)]
+        options = {"hidden": (10, 10), "points": Points(300, 80, 60), "seed": 2, "check": False}
+        return solve(Reaction, "u", phases, rho=12.387697012176162, **options)
+
+    assert of(None).error > 0.1
+    saved = of(50)
+    assert saved.phases[0].gathered
+    assert saved.error < 1e-2
 
 
 def test_looking_at_fresh_points_changes_nothing_where_nothing_was_missed():
