@@ -37,6 +37,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "2x20": {"schedule": "fast", "hidden": (20, 20), "lambda_boundary": 20.0},
     "3x14": {"schedule": "fast", "hidden": (14,) * 3, "lambda_boundary": 20.0},
     "4x12": {"schedule": "fast", "hidden": (12,) * 4, "lambda_boundary": 20.0},
+    "4x11-200": {"schedule": "fast", "hidden": (11,) * 4, "lambda_boundary": 200.0},
     "4x12-200": {"schedule": "fast", "hidden": (12,) * 4, "lambda_boundary": 200.0},
 }
 

@@ -45,6 +45,8 @@ def test_a_schedule_by_name_phases_or_itself():
         ({"iterations": "many"}, "at least 1 iteration, not 'many'"),
         ({"resample": 0}, "1 or more iterations, not 0"),
         ({"resample": 2.5}, "1 or more iterations, not 2.5"),
+        ({"recheck": 0}, "fresh points are looked at every 1 or more iterations, not 0"),
+        ({"recheck": 5, "resample": 5}, "'resample' or 'recheck', not both"),
         ({"adaptive": True}, "adaptive points need 'resample'"),
         ({"optimizer": "adam"}, "optimizer.* not 'adam'"),
     ],
@@ -161,6 +163,12 @@ def test_a_phase_that_continues_ends_at_the_member(continues):
     assert found.error < 1e-2
     begun = mt.solve(Steep, "u,c", phases, hidden=(6,), points=mt.Points(48, 8, 6), e=0.09, start=found)
     assert [phase.iterations for phase in begun.phases] == [20]  # a start takes the place of the way there
+
+
+def test_a_schedule_that_looks_at_fresh_points_is_stored_and_read():
+    schedule = Schedule("seeing", (Phase(NEWTON, 50, recheck=10),))
+    assert Schedule.from_dict(json.loads(json.dumps(schedule.to_dict()))) == schedule
+    assert "recheck" not in Phase(NEWTON, 50).to_dict()
 
 
 def test_a_schedule_that_continues_is_stored_and_read():
