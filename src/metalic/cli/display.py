@@ -74,7 +74,7 @@ def _solve_bar() -> Iterator[Callable[[Report], None]]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        fields: dict[str, Any] = {"phase": "1", "optimizer": "compiling", "loss": "-", "error": "-"}
+        fields: dict[str, Any] = {"phase": "1", "optimizer": "starting", "loss": "-", "error": "-"}
         task = bar.add_task("", total=1, **fields)
         current = [-1]
 
@@ -87,7 +87,7 @@ def _solve_bar() -> Iterator[Callable[[Report], None]]:
                 completed=report.iteration,
                 total=report.iterations,
                 phase=f"{report.phase + 1}/{report.phases}",
-                optimizer=report.optimizer,
+                optimizer="compiling" if report.loss is None else report.optimizer,
                 loss=number(report.loss),
                 error=number(report.error),
             )
