@@ -1,4 +1,4 @@
-"""How many points a region gets, and points in the unit cube by the samplers of `scipy.stats.qmc`.
+"""How many points a region gets, and points in the unit cube.
 
 How many points a patch or a box gets depends on its measure alone, never on chance, so that the shapes of all arrays
 are the same for every draw of a family and one compiled program serves them all.
@@ -13,10 +13,10 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import qmc
 
 from ..errors import GeometryError
 from ..validation import integer
+from .sobol import MOST, sobol
 
 Sampling = Literal["random", "grid", "latin", "sobol", "poisson"]
 SAMPLINGS: tuple[str, ...] = get_args(Sampling)
@@ -72,14 +72,22 @@ def unit_points(n: int, d: int, sampling: str, rng: np.random.Generator) -> Floa
         return rng.random((n, d))
     if sampling == "grid":
         return _grid(n, d)
+    if sampling == CHEBYSHEV:
+        return (1 - np.cos(np.pi * unit_points(n, d, "sobol", rng))) / 2
+    if sampling == "sobol" and d <= MOST:
+        return sobol(n, d, rng)
+    return _by_scipy(n, d, sampling, rng)
+
+
+def _by_scipy(n: int, d: int, sampling: str, rng: np.random.Generator) -> Float[np.ndarray, "n d"]:
+    from scipy.stats import qmc  # takes a second
+
     if sampling == "latin":
         return qmc.LatinHypercube(d, rng=rng).random(n)
     if sampling == "sobol":
         with warnings.catch_warnings():  # balance is lost for n that is no power of two; the points are still good
             warnings.simplefilter("ignore", UserWarning)
             return qmc.Sobol(d, rng=rng).random(n)
-    if sampling == CHEBYSHEV:
-        return (1 - np.cos(np.pi * unit_points(n, d, "sobol", rng))) / 2
     if sampling == "poisson":
         return _poisson_disc(n, d, rng)
     raise GeometryError(f"no sampling '{sampling}': allowed are {', '.join(SAMPLINGS)}")
@@ -98,6 +106,8 @@ def _grid(n: int, d: int) -> Float[np.ndarray, "n d"]:
 
 def _poisson_disc(n: int, d: int, rng: np.random.Generator) -> Float[np.ndarray, "n d"]:
     """A maximal Poisson-disc sample of slightly more than n points, thinned to n."""
+    from scipy.stats import qmc
+
     radius = 0.7 * n ** (-1 / d)
     for _ in range(20):
         sample = qmc.PoissonDisk(d, radius=radius, rng=rng).fill_space()

@@ -56,6 +56,7 @@ class PhaseRecord:
     history: tuple[tuple[int, float, float, float | None], ...] = field(repr=False)
     score: float | None = None  # of `at_phase_end`; not kept in files
     decision: Decision | None = None  # by which the set was chosen; not kept in files
+    gathered: tuple[int, ...] = ()  # iterations after which points went to where the residual was missed (`recheck`)
 
     @property
     def stop_reason(self) -> str:

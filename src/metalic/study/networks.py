@@ -45,7 +45,7 @@ class Networks:
     start: Mapping[str, Any] | None = None
 
     @classmethod
-    def of(cls, solution: Solution, branch: int | None = None, dtype: Any = None) -> Networks:
+    def of(cls, solution: Solution, branch: int | None = None, dtype: Any = None, history: bool = True) -> Networks:
         """The networks of a solution, in its own precision unless a `dtype` is given."""
         return cls(
             theta=np.asarray(solution.theta, dtype=dtype),
@@ -53,7 +53,7 @@ class Networks:
             centre=np.asarray(solution.centre, dtype=float),
             slope=np.asarray(solution.slope, dtype=float),
             geometry=geometry_of(solution.family),
-            history=thinned(solution.phases),
+            history=thinned(solution.phases) if history else (),
             branch=branch,
             start=solution.start,
         )

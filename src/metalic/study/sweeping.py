@@ -25,10 +25,11 @@ from ..pinn.schedule import Schedule
 from ..pinn.solution import evaluate
 from ..validation import integer
 from .continuation import Pass, Step, spread
-from .library import Library, Member
+from .library import Library
+from .members import Member
 from .study import Study
 
-PREPARED = 80  # Gauss-Newton iterations of a member that others will start from
+PREPARED = 40  # Gauss-Newton iterations of a member that others will start from
 MEMBERS = 17
 FORMATS = (".npz", ".nc")
 
@@ -171,6 +172,8 @@ def prepare(
     *,
     study: str | os.PathLike[str] | Study | None = None,
     members: int = MEMBERS,
+    refine: int = 2,
+    adaptive: bool = False,
     conditions: Any = None,
     schedule: str | Schedule = "fast",
     solver: Mapping[str, Any] | SolverOptions | None = None,
@@ -185,6 +188,10 @@ def prepare(
         family: The family; with a study, that of the study.
         study: A study whose recommended sets the members are solved with.
         members: How many, spread over the box.
+        refine: How often a step between two members may be halved, where ten iterations from in between do not lead to
+            a loss like theirs. Families of one parameter only.
+        adaptive: Let collocation points gather where the residual is large, for sharp fronts; solves that start from
+            the library do the same.
         conditions: A set instead of the default or the recommended one.
         schedule: For the first member, and others that cannot be started from a neighbour.
         solver: Options of every solve.
@@ -206,10 +213,14 @@ def prepare(
         raise StudyError("say which family to prepare a library for, or give a study")
     if opened is not None and conditions is None:
         conditions = lambda values: list(opened.recommend(values).conditions[-1])  # noqa: E731
-    library = Library(path, about, solver=opened.settings.options if opened is not None and solver is None else solver)
-    run = Pass(library, conditions, schedule, int(seed), PREPARED, precision, progress=progress)
+    options = opened.settings.options if opened is not None and solver is None else solver
+    library = Library(path, about, solver=options, adaptive=adaptive)
+    run = Pass(library, conditions, schedule, int(seed), PREPARED, precision, history=False, progress=progress)
+    wanted = spread(library.family, members)
     try:
-        run.run(spread(library.family, members))
+        run.run(wanted)
+        if len(library.family.parameters) == 1:
+            run.refine(wanted, refine)
     finally:
         library.close()
     return library
