@@ -100,4 +100,4 @@ def problem_of(solution: Solution, system: System, drawn: Draw, owners: list[int
         "lambda_boundary": np.asarray(weights[0]),
         "lambda_interface": np.full(len(system.catalogue), weights[1]),
     }
-    return Problem(*drawn.blocks(), **arrays, system=system)
+    return Problem(*drawn.blocks(), **jax.tree.map(jnp.asarray, arrays), system=system)

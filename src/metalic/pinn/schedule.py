@@ -27,6 +27,9 @@ class Continue:
         steps: Values on the way, the first and the last included: in equal steps, or of equal ratio if both ends are
             positive.
 
+    Raises:
+        ScheduleError: A parameter without a start or the reverse, or fewer than two steps.
+
     Example:
         >>> Continue("nu", start=0.02, steps=3).values({"nu": 0.005}, {})
         [{'nu': 0.02}, {'nu': 0.01}, {'nu': 0.005}]
@@ -62,13 +65,25 @@ class Continue:
 class Phase:
     """One optimizer with a budget, and maybe a set of conditions of its own.
 
-    `resample`: draw fresh points every so many iterations; `adaptive`: let collocation points gather where the
-    residual is large (half of them; the others stay spread out). `always`: run it in a solve that has a start, too,
-    where a phase that only finds a start for the next one (Adam, or one that continues) is left out. `continues`:
-    move parameters from easy values to those of the member, in steps that share the iterations. `recheck`: compare the
-    residual on fresh points with that on the points trained on, every so many iterations and at the end. If it is much
-    larger, as in a thin layer between the points, gather points there, and train for as many iterations more if the
-    budget is used up, at most for the budget again.
+    Args:
+        optimizer: `Adam()`, `GaussNewton()`, `LBFGS()`, or one of your own.
+        iterations: The budget.
+        conditions: A set for this phase; it goes before what a solve is given.
+        resample: Draw fresh points every n iterations; None keeps them.
+        adaptive: Let half of the collocation points gather where the residual is large, whenever points are drawn.
+        always: Run this phase also in a solve that has a start, where a phase that only finds a start for the next
+            one (Adam, or one that continues) is left out.
+        continues: Move parameters from easy values to those of the member, in steps that share the iterations.
+        recheck: Compare the residual on fresh points with that on the points trained on, every n iterations and at the
+            end. If it is much larger, as in a thin layer between the points, gather points there, and train for as
+            many iterations more if the budget is used up, at most for the budget again.
+
+    Raises:
+        ScheduleError: The optimizer or a number is not allowed, or `adaptive` is given without `resample`.
+
+    Example:
+        >>> Phase(GaussNewton(), 100, resample=25, adaptive=True).resample
+        25
     """
 
     optimizer: Optimizer
@@ -139,6 +154,14 @@ class Schedule:
             fall like K^(-1/2), and widths like K^(-1/4), so that weights fall like points.
         balance: Where subdomains have coefficients, multiply the residual of each by a factor, so that all depend
             equally on their networks at the start.
+
+    Raises:
+        ScheduleError: There is no phase, or an option is not allowed.
+
+    Example:
+        >>> short = Schedule("short", (Phase(Adam(), 100), Phase(GaussNewton(), 50)))
+        >>> [phase.iterations for phase in short.phases]
+        [100, 50]
     """
 
     name: str

@@ -21,7 +21,6 @@ from ..chooser import Chooser, FixedChooser
 from ..conditions import Catalogue
 from ..errors import FamilyError, ParameterError, ScheduleError
 from ..families.base import Family
-from ..geometry.sampling import Points
 from ..sets import Decision
 from ..validation import integer
 from .checkpoint import Snapshot, progress_of
@@ -35,8 +34,9 @@ from .options import ResolvedOptions, SolverOptions
 from .problem import Block, Problem, channel_values, law_rows, residual_strength
 from .sampler import Sampler, scale
 from .schedule import Phase, Schedule
-from .solution import ERROR_CAP, PhaseRecord, Solution, evaluate, relative_error
+from .solution import ERROR_CAP, PhaseRecord, Solution, relative_error
 from .start import Start, Target, fitted
+from .trained import evaluate
 
 SAMPLE = 8  # random networks by which residuals are balanced
 CONVERGED = (Status.GRADIENT, Status.CHANGE, Status.STALLED)
@@ -118,7 +118,7 @@ def train(
 
 def _system(family: Family, options: ResolvedOptions, schedule: Schedule, within: Sequence[str] | None) -> System:
     """With programs for the sets of the phases, too."""
-    network = Network(len(family.coordinates), len(family.components), options.hidden)
+    network = Network(len(family.coordinates), len(family.components), options.hidden, options.activation)
     if within is None:
         return system_of(family, network)
     catalogue = Catalogue(family)
@@ -277,6 +277,7 @@ def _train(
         parameters=setup.parameters,
         theta=np.asarray(theta),
         hidden=setup.system.network.hidden,
+        activation=setup.system.network.activation,
         centre=np.asarray(problem.centre),
         slope=np.asarray(problem.slope),
         phases=tuple(records),
@@ -481,7 +482,7 @@ class _PhaseTrainer:
     def _candidates(self, rng: np.random.Generator) -> Block:
         """Many random points."""
         setup = self.setup
-        wider = Points(setup.sampler.points.collocation * CANDIDATES, 1, 1)
+        wider = setup.sampler.points.times(CANDIDATES)
         return Sampler(setup.system.family, wider, "random").collocation(rng).block(setup.options.precision)
 
     def _adapted(self, problem: Problem, theta: jax.Array, spread: Block, stream: int) -> Block:
@@ -491,8 +492,8 @@ class _PhaseTrainer:
         candidates = self._candidates(rng)
         strength = _sizes(problem, candidates, theta)
         x, options = np.array(spread.x), np.asarray(candidates.x)
-        half = x.shape[-1] // 2
         for k, row in enumerate(strength):
+            half = int(np.sum(np.asarray(spread.weight[k]) > 0)) // 2
             chance = np.where(np.asarray(candidates.weight[k]) > 0, row + 1e-12 * row.max() + 1e-300, 0.0)
             picked = rng.choice(len(chance), size=half, replace=False, p=chance / chance.sum())
             x[k][:, :half] = options[k][:, picked]

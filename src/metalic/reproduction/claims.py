@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from ..evaluation.figures import chosen_share, finished_plays
+from ..evaluation.figures import chosen_share
+from ..evaluation.standing import finished
 from ..evaluation.tables import Table
 from ..study import Ledger
 from .campaign import Campaign, Item, Made
@@ -137,11 +138,14 @@ def _growth(campaign: Campaign, family: str) -> Iterator[Finding]:
     for name in ONLINE:
         for path in campaign.studies(family, name):
             with Ledger(path) as ledger:
-                plays = finished_plays([play for play in ledger.plays() if not play.borrowed])
+                plays = finished([play for play in ledger.plays() if not play.borrowed])
             errors = [play.error for play in plays if play.error is not None]
             half = len(errors) // 2
             if half >= LEAST_PAIRS:
-                halves = dict(enumerate(errors[:half])), dict(enumerate(errors[half:], start=half))
+                halves: tuple[Errors, Errors] = (
+                    dict(enumerate(errors[:half])),
+                    dict(enumerate(errors[half:], start=half)),
+                )
                 measure = f"{name}, {len(errors)} plays: mean error, earlier / later half"
                 claim = "the accumulated error grows sub-linearly"
                 yield Finding(claim, family, measure, *ratio_of_means(*halves), bound=1.0)
@@ -184,8 +188,8 @@ def ratio_of_means(worse: Errors, better: Errors) -> tuple[float, float, float]:
         pairs = np.array([[errors[key] for key in common] for errors in (worse, better)])
         return bootstrap(lambda e: float(np.mean(e[0]) / np.mean(e[1])), pairs)
     rng, values = np.random.default_rng(0), [np.array([*errors.values()]) for errors in (worse, better)]
-    means = [[rng.choice(one, size=len(one)).mean() for _ in range(DRAWS)] for one in values]
-    low, high = np.quantile(np.divide(*means), [0.025, 0.975])
+    means = np.array([[rng.choice(one, size=len(one)).mean() for _ in range(DRAWS)] for one in values])
+    low, high = np.quantile(means[0] / means[1], [0.025, 0.975])
     return float(values[0].mean() / values[1].mean()), float(low), float(high)
 
 
