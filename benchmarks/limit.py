@@ -83,8 +83,8 @@ def counts(block: Any) -> list[int]:
 
 
 def active_laws(problem: Any) -> list[Any]:
-    laws = zip(problem.system.conditions, np.asarray(problem.active), strict=True)
-    return [law for law, on in laws if on]
+    active, laws = np.asarray(problem.active), problem.system.conditions
+    return [laws[name] for name, on in zip(problem.system.catalogue.names, active, strict=True) if on]
 
 
 def adam_work(problem: Any) -> Work:

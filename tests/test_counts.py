@@ -88,12 +88,25 @@ def test_a_study_compiles_once(tmp_path, compilations):
     assert compilations == []
 
 
-def test_other_parameters_seeds_conditions_and_weights_compile_nothing(compilations):
+def test_other_parameters_seeds_and_weights_compile_nothing(compilations):
+    mt.solve(Tiny, "u,x", PHASES, hidden=HIDDEN, a=1.0)
+    compilations.clear()
+    for seed in range(4):
+        mt.solve(Tiny, "u,x", PHASES, hidden=HIDDEN, a=0.6 + 0.2 * seed, seed=seed)
+    mt.solve(Tiny, "u,x", PHASES, hidden=HIDDEN, a=1.1, lambda_boundary=7.0, lambda_interface=3.0)
+    assert compilations == []
+
+
+def test_a_solve_compiles_its_own_set_once(compilations):
+    """With fixed sets a solve has programs for these alone; a chooser may pick any set, so that one serves all."""
+    before = advance._cache_size()
     mt.solve(Tiny, "u", PHASES, hidden=HIDDEN, a=1.0)
+    assert advance._cache_size() == before + 1  # two phases, one optimizer
+    mt.solve(Tiny, lambda phase, loss: "u", PHASES, hidden=HIDDEN, a=1.0)
+    assert advance._cache_size() <= before + 2  # less if an earlier test has compiled it
     compilations.clear()
     for seed, conditions in enumerate(("none", "x", "u,x", "all")):
-        mt.solve(Tiny, conditions, PHASES, hidden=HIDDEN, a=0.6 + 0.2 * seed, seed=seed)
-    mt.solve(Tiny, "u;x", PHASES, hidden=HIDDEN, a=1.1, lambda_boundary=7.0, lambda_interface=3.0)
+        mt.solve(Tiny, lambda phase, loss, chosen=conditions: chosen, PHASES, hidden=HIDDEN, a=0.6, seed=seed)
     assert compilations == []
 
 

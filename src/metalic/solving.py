@@ -14,7 +14,7 @@ import numpy as np
 
 from .atomic import a_path
 from .chooser import Chooser, FixedChooser
-from .conditions import Catalogue, default_conditions, open_faces
+from .conditions import Catalogue, complete_set, default_conditions, open_faces
 from .errors import FileError, LibraryError, MetalicWarning, ScheduleError, StartError
 from .families.base import Family
 from .families.registry import BUILT_IN, find_family
@@ -143,7 +143,7 @@ def solve(
     warm = Warm(begun, seed=seed, **common).solve(values) if plain and isinstance(begun, Library) else None
     if isinstance(begun, Library):
         begun = None if plain else begun.starts(values) or None
-    run = partial(train, found, chooser, plan, values, options, **common)
+    run = partial(train, found, chooser, plan, values, options, within=_within(chooser, found), **common)
     chooser.begin(values)
     solution = warm or run(seed=seed, at_phase_end=at_phase_end, start=begun, **limits)
     if given is not None and not solution.diverged:
@@ -219,6 +219,14 @@ def find_chooser(conditions: Any, family: Family, schedule: Schedule) -> Chooser
     if sets is None:
         sets = [default_conditions(family) if conditions is None else conditions]
     return FixedChooser(tuple(Decision(catalogue.parse(one)) for one in sets))
+
+
+def _within(chooser: Chooser, family: Family) -> tuple[str, ...] | None:
+    """The conditions that programs need: the sets of a fixed chooser, and the complete one, which the check trains."""
+    if not isinstance(chooser, FixedChooser):
+        return None
+    complete = {condition.name for condition in complete_set(family)} & set(Catalogue(family).names)
+    return tuple(complete.union(*(decision.conditions.names for decision in chooser.decisions)))
 
 
 @final

@@ -16,6 +16,7 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
+from .. import runtime
 from ..conditions import Catalogue, complete_set
 from ..errors import ScheduleError
 from ..validation import real
@@ -110,7 +111,7 @@ def check(solution: Solution, good_below: float = GOOD_BELOW) -> Check:
     begun = time.perf_counter()
     if solution.diverged or not np.isfinite(solution.theta).all():
         return _diverged(time.perf_counter() - begun)
-    with jax.enable_x64(True):
+    with jax.enable_x64(True), runtime.programs_kept():
         defect = Defect(solution)
         estimate, method = _estimate(solution, defect)
         measures = _measures(defect)

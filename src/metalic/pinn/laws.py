@@ -105,11 +105,17 @@ class System:
     Points are traced, so that a program depends on the geometry through the shapes of its arrays alone, and two systems
     that differ in where their domains are cut are equal. Only if a law itself reads the geometry of its family, as in
     `p.x / self.domain.high[0]`, what it reads is part of the program.
+
+    `within` names the conditions that the programs contain; which of them are in force is traced. A study needs all of
+    the catalogue, a solve with given sets only theirs, and a program with two conditions compiles much faster than one
+    with ten.
     """
 
-    def __init__(self, family: Family, network: Network):
+    def __init__(self, family: Family, network: Network, within: Iterable[str] | None = None):
         self.family, self.network = family, network
         self.catalogue = Catalogue(family)
+        known = self.catalogue.names
+        self.within = known if within is None else tuple(name for name in known if name in frozenset(within))
         self._read: set[str] = set()
         self._laws_of = _watched(family, self._read)
         self.boundary_conditions = tuple(self._laws_of.boundary())
@@ -118,10 +124,10 @@ class System:
     def _key(self) -> tuple[Any, ...]:
         """All that the laws depend on. They are evaluated first, so that it is known what they read."""
         family = self.family
-        _ = self.residual, self.boundary, self.conditions if family.decomposition.interfaces else ()
+        _ = self.residual, self.boundary, self.views if family.decomposition.interfaces else ()
         settings = {name: value for name, value in vars(family).items() if name not in GEOMETRY}
         geometry = {name: getattr(family, name) for name in self._read}
-        return type(family), frozen(settings), frozen(geometry), self.catalogue.names, self.network
+        return type(family), frozen(settings), frozen(geometry), self.catalogue.names, self.within, self.network
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, System) and self._key == other._key)
@@ -172,19 +178,28 @@ class System:
 
         return evaluate
 
+    def holding(self, names: Iterable[str]) -> System:
+        """A system whose programs contain these conditions too: itself, if they do already."""
+        wanted = {*self.within, *names}
+        return self if wanted == set(self.within) else system_of(self.family, self.network, tuple(sorted(wanted)))
+
     @cached_property
-    def conditions(self) -> tuple[Law, ...]:
-        return tuple(
-            self._checked(f"condition '{condition.name}'", self._condition_law(condition), condition.name)
-            for condition in self.catalogue.conditions
-        )
+    def conditions(self) -> dict[str, Law]:
+        """The laws of the conditions within, by name."""
+        return {
+            one.name: self._checked(f"condition '{one.name}'", self._condition_law(one), one.name)
+            for one in self.catalogue.conditions
+            if one.name in self.within
+        }
 
     @cached_property
     def views(self) -> tuple[View, ...]:
-        """All that counts as condition terms: every condition over ordered pairs of neighbours."""
+        """All that counts as condition terms: every condition within, over ordered pairs of neighbours."""
         found: list[View] = []
-        for i, (condition, law) in enumerate(zip(self.catalogue.conditions, self.conditions)):
-            found += [View(i, law, 2.0)] if condition.symmetric else [View(i, law, 1.0), View(i, law, 1.0, True)]
+        for i, one in enumerate(self.catalogue.conditions):
+            if one.name in self.within:
+                law = self.conditions[one.name]
+                found += [View(i, law, 2.0)] if one.symmetric else [View(i, law, 1.0), View(i, law, 1.0, True)]
         return tuple(found)
 
     @cached_property
@@ -218,8 +233,8 @@ class System:
 
 
 @lru_cache(maxsize=64)
-def system_of(family: Family, network: Network) -> System:
+def system_of(family: Family, network: Network, within: tuple[str, ...] | None = None) -> System:
     """The system of a family and its networks, made once; what is wrong with its laws is raised here."""
-    found = System(family, network)
+    found = System(family, network, within)
     hash(found)  # evaluates the laws: inside JAX an error of theirs would be reported as JAX's
     return found

@@ -75,8 +75,8 @@ class Problem(Objective):
         return replace(self, balance=None)
 
     def with_conditions(self, conditions: Any) -> Problem:
-        vector = jnp.asarray(self.system.catalogue.parse(conditions).bits, bool)
-        return eqx.tree_at(lambda problem: problem.active, self, vector)
+        chosen = self.system.catalogue.parse(conditions)
+        return replace(self, active=jnp.asarray(chosen.bits, bool), system=self.system.holding(chosen.names))
 
     @property
     def edges(self) -> Edges:
@@ -134,9 +134,10 @@ class Problem(Objective):
         residual, *boundary = [_sum_of_squares([rows]) for rows in fixed_rows(plain, theta)]
         found = {"residual": residual, "boundary": sum(boundary, jnp.zeros(()))}
         if self.interface is not None:
-            one = jnp.ones(len(self.system.conditions), theta.dtype)
-            for i, name in enumerate(self.system.catalogue.names):
-                views = [view for view in self.system.views if view.condition == i]
+            whole = self.system.holding(self.system.catalogue.names)
+            one = jnp.ones(len(self.active), theta.dtype)
+            for i, name in enumerate(whole.catalogue.names):
+                views = [view for view in whole.views if view.condition == i]
                 found[name] = _sum_of_squares(condition_rows(self, self.interface, views, one, theta))
         return found
 

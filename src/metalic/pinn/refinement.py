@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .. import runtime
 from ..conditions import Catalogue, complete_set
 from ..families.base import Family
 from ..geometry.sampling import Points
@@ -30,7 +31,7 @@ ITERATIONS = 30
 
 def refined(solution: Solution, draw: int = 0, iterations: int = ITERATIONS) -> Solution:
     """The solution after more iterations, with one more phase; `draw` is the number of the fresh points."""
-    with jax.enable_x64(True):
+    with jax.enable_x64(True), runtime.programs_kept():
         begun = time.perf_counter()
         problem, optimizer = fresh_problem(solution, draw), GaussNewton()
         state = start(optimizer, problem, jnp.asarray(solution.theta, float))
@@ -56,12 +57,18 @@ def refined(solution: Solution, draw: int = 0, iterations: int = ITERATIONS) -> 
 def fresh_problem(solution: Solution, draw: int = 0) -> Problem:
     """The solution's problem on points that no training has seen, with the complete set of conditions."""
     family, names = _with_complete_set(solution.family)
-    system = system_of(family, solution.network)
+    system = system_of(family, solution.network, _within(solution, names))
     points = SCHEDULES["fast"].points(family) if solution.problem is None else _points(solution.problem)
     drawn = Sampler(family, points, "sobol").draw(solution.seed, FRESH + draw)
     owners, weights = list(range(len(family.decomposition))), (DEFAULTS.lambda_boundary, DEFAULTS.lambda_interface)
     problem = jax.tree.map(jnp.asarray, problem_of(solution, system, drawn, owners, weights))
     return problem.with_conditions(names)
+
+
+def _within(solution: Solution, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The conditions in the programs: those of the solve, so that its compiled program is used again."""
+    own = () if solution.problem is None else solution.problem.system.within
+    return tuple(own) if set(names) <= set(own) else names
 
 
 def _with_complete_set(family: Family) -> tuple[Family, tuple[str, ...]]:

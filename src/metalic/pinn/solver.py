@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import equinox as eqx
@@ -15,7 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from .. import runtime
 from ..chooser import Chooser, FixedChooser
+from ..conditions import Catalogue
 from ..errors import FamilyError, ParameterError, ScheduleError
 from ..families.base import Family
 from ..sets import Decision
@@ -24,7 +27,8 @@ from .checkpoint import Snapshot, progress_of
 from .laws import System, system_of
 from .limits import Limits
 from .network import Network
-from .optimizers import Optimizer, Progress, Status, advance, restart
+from .optimizers import Ahead, Optimizer, Progress, Status, advance, restart
+from .optimizers import compiled as compile_programs
 from .optimizers import start as start_state
 from .options import ResolvedOptions, SolverOptions
 from .problem import Block, Problem, channel_values, law_rows, residual_strength
@@ -70,6 +74,7 @@ def train(
     seconds: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     start: Start | Solution | np.ndarray | Sequence[Start] | None = None,
+    within: Sequence[str] | None = None,
 ) -> Solution:
     """Solve a member of a family phase by phase, with the sets that a chooser picks.
 
@@ -88,6 +93,8 @@ def train(
         checkpoint: A file to write the solve in progress to, and to continue from if it exists.
         start: Networks, or weights of the right shape, to start from instead of random ones; phases that only find a
             start are left out then. Of several, the one whose loss is smallest after one iteration is taken.
+        within: The conditions that the compiled programs contain: those that the chooser may pick. None means the
+            whole catalogue, so that all sets share their programs. The result does not depend on it.
 
     Raises:
         MetalicError: The seed, an option or a set makes no sense; nothing has been trained then.
@@ -95,11 +102,9 @@ def train(
     if integer(seed) is None:
         raise ScheduleError(f"a seed is an integer of at least 0, not {seed!r}")
     chosen = options.resolve(family, schedule)
-    with jax.enable_x64(chosen.precision == "float64"):
+    with jax.enable_x64(chosen.precision == "float64"), runtime.programs_kept():
         setup = _Setup(
-            system=system_of(
-                family, Network(len(family.coordinates), len(family.components), chosen.hidden, chosen.activation)
-            ),
+            system=_system(family, chosen, schedule, within),
             sampler=Sampler(family, chosen.points, chosen.sampling),
             options=chosen,
             parameters=parameters,
@@ -110,6 +115,16 @@ def train(
         )
         limits = Limits.of(seconds, checkpoint, setup.identity(schedule, chooser))
         return _train(setup, schedule, chooser, progress, extrapolate, limits)
+
+
+def _system(family: Family, options: ResolvedOptions, schedule: Schedule, within: Sequence[str] | None) -> System:
+    """With programs for the sets of the phases, too."""
+    network = Network(len(family.coordinates), len(family.components), options.hidden, options.activation)
+    if within is None:
+        return system_of(family, network)
+    catalogue = Catalogue(family)
+    own = [catalogue.parse(one.conditions).names for one in schedule.phases if one.conditions is not None]
+    return system_of(family, network, tuple(sorted({*within, *chain(*own)})))
 
 
 @dataclass
@@ -244,16 +259,19 @@ def _train(
         trial = _Trial(setup, problem.with_conditions(decision.conditions), schedule.phases[first].optimizer)
         begun = setup.starts[0] if len(setup.starts) == 1 else min(setup.starts, key=trial.loss)
     theta = setup.random_weights() if begun is None else setup.on_device(begun.theta)
-    kept = limits.read()
+    kept, ahead = limits.read(), Ahead()
     records = kept.records(catalogue) if kept else []
     for number, phase in list(enumerate(schedule.phases))[first + len(records) :]:
         decision = own[number] or chooser.choose(number, records[-1].loss if records else None)
         decision = kept.decision(catalogue) if kept else decision
-        trainer = _PhaseTrainer(setup, phase, number, len(schedule.phases), decision, progress, limits, records)
-        problem, theta, record = trainer.run(problem.with_conditions(decision.conditions), theta, kept)
+        trainer = _PhaseTrainer(setup, phase, number, len(schedule.phases), decision, progress, limits, records, ahead)
+        problem = problem.with_conditions(decision.conditions)
+        trainer.following = schedule.phases[number + 1].optimizer if number + 1 < len(schedule.phases) else None
+        problem, theta, record = trainer.run(problem, theta, kept)
         records, kept = [*records, record], None
         if record.status in (Status.DIVERGED, Status.TIME):
             break
+    ahead.wait()
     limits.finish(records[-1].status)
     return Solution(
         family=family,
@@ -311,11 +329,14 @@ class _PhaseTrainer:
         progress: Any,
         limits: Limits,
         records: list[PhaseRecord],
+        ahead: Ahead,
     ):
         self.setup, self.phase, self.number, self.phases = setup, phase, number, phases
         self.decision, self.progress, self.limits, self.records = decision, progress, limits, records
         self.history: list[tuple[int, float, float, float | None]] = []
         self.draws = 0
+        self.ahead = ahead
+        self.following: Optimizer | None = None  # of the next phase: its program is compiled during this one
         self.gathered: list[int] = []
 
     def run(
@@ -324,11 +345,13 @@ class _PhaseTrainer:
         optimizer = self.phase.optimizer
         self._report(0, None, None, 0.0)
         begun = time.perf_counter()
-        state = start_state(optimizer, problem, theta)
-        jax.block_until_ready(advance(optimizer, problem, state, jnp.asarray(0)))
+        self.ahead.wait()
+        state = compile_programs(optimizer, problem, theta)
         if self.phase.recheck:
             _sizes(problem, problem.collocation, theta)
         compiled = ended = time.perf_counter()
+        if self.following is not None and self.following != optimizer:
+            self.ahead.begin(self.following, problem, theta)
         if kept is not None:
             problem, state = self._continued(kept, problem, state)
         budget = self._longer(self.gathered[-1]) if self.gathered else self.phase.iterations

@@ -31,6 +31,7 @@ def command(
     from ... import runtime
 
     runtime.prepare()
+    runtime.start_jax()
     from rich.console import Console
     from rich.table import Table
 

@@ -32,6 +32,7 @@ def command(
     from ... import runtime
 
     runtime.prepare()
+    runtime.start_jax()
     from ...families import find_family
     from ...study import Study
     from ...study.sweeping import prepare as run

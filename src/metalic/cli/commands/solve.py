@@ -96,6 +96,7 @@ def command(
     from ... import runtime
 
     runtime.prepare(pin=pin)
+    runtime.start_jax()
     from ...families import find_family
     from ...solving import solve
 

@@ -43,6 +43,7 @@ def command(
     from ... import runtime
 
     runtime.prepare()
+    runtime.start_jax()
     from ...families import find_family
     from ...study.sweeping import check_format
     from ...study.sweeping import sweep as run
