@@ -238,7 +238,7 @@ def _own(
     theta: Float[Array, "p"],
     context: Float[Array, "d"],
     rows: tuple[Float[Array, "m s"], Float[Array, "m q"]],
-    columns: tuple[Float[Array, "m s"], Float[Array, "m q"]],
+    columns: tuple[Float[Array, "n s"], Float[Array, "n q"]],
 ) -> Float[Array, "q q"]:
     K = Masked(form.build(theta))(_at(context, rows[0]), _at(context, columns[0]))
     return rows[1].T @ K @ columns[1]

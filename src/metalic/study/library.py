@@ -25,17 +25,16 @@ from ..conditions import Catalogue
 from ..errors import LibraryError
 from ..families.base import Family
 from ..families.registry import find_family
-from ..pinn.optimizers import Status
 from ..pinn.options import VERSION_0_1, SolverOptions
 from ..pinn.schedule import SCHEDULES
-from ..pinn.solution import PhaseRecord, Solution, relative_error
+from ..pinn.solution import Solution, relative_error
 from ..pinn.solver import reference_values
 from ..pinn.start import COPIED, Start
 from .equations import check_family, equations_hash
 from .files import exists
 from .interpolation import coefficients, neighbours, place_of
 from .ledger import Ledger
-from .members import Member, row_of
+from .members import Member, row_of, untrained
 from .networks import Networks
 from .settings import family_spec, family_to_dict, source_hash, stored_family
 
@@ -57,9 +56,9 @@ class Library:
         MetalicError: The file is damaged, of another family, or not a library.
 
     Example:
-            library = Library("line.db")
-            library.add(mt.solve("poisson", s=20))
-            mt.solve("poisson", s=21, start=library)
+        >>> library = Library("poisson-members.db", "poisson")
+        >>> len(library), library.family.name  # `library.add(solution)` adds the first member
+        (0, 'poisson')
     """
 
     def __init__(
@@ -101,6 +100,7 @@ class Library:
 
     @property
     def family(self) -> Family:
+        """The family of the members."""
         if self._family is None:
             raise LibraryError(f"library '{self.path}' is empty: name its family, as in Library(path, 'poisson')")
         return self._family
@@ -257,7 +257,8 @@ class Library:
     def _start(self, member: Member, theta: Float[np.ndarray, "K P"], kind: str) -> Start:
         one = member.networks
         parts = (np.asarray(theta, dtype=float), one.hidden, one.centre, one.slope)
-        return Start(self.family, member.parameters, *parts, source=str(self.path), kind=kind)
+        where = str(self.path)
+        return Start(self.family, member.parameters, *parts, source=where, kind=kind, activation=one.activation)
 
     def _interpolated(self, order: Sequence[Member], parameters: Mapping[str, float]) -> Start | None:
         first = order[0]
@@ -267,7 +268,7 @@ class Library:
         group = [
             (one, self.place(one.parameters) - here)
             for one in order
-            if one.networks.branch == first.networks.branch and one.networks.hidden == first.networks.hidden
+            if one.networks.branch == first.networks.branch and one.networks.layers == first.networks.layers
         ]
         chosen = neighbours(group)
         weights = coefficients(np.array([away for _, away in chosen]))
@@ -288,9 +289,10 @@ class Library:
             parameters=values,
             theta=begun.theta,
             hidden=begun.hidden,
+            activation=begun.activation,
             centre=begun.centre,
             slope=begun.slope,
-            phases=(_untrained(member),),
+            phases=(untrained(member),),
             schedule="none",
             seed=member.row.seed,
             collocation=tuple(np.zeros((0, len(self.family.coordinates))) for _ in begun.theta),
@@ -300,13 +302,7 @@ class Library:
         if exact is None:
             return solution
         values_there = solution(self.family.error_points()).reshape(exact.shape)
-        return replace(solution, phases=(replace(_untrained(member), error=relative_error(values_there, exact)),))
-
-
-def _untrained(member: Member) -> PhaseRecord:
-    last = member.row.phases[-1]
-    parts: dict[str, Any] = {"iterations": 0, "seconds": 0.0, "compile_seconds": 0.0, "loss": float("nan")}
-    return PhaseRecord("none", last.conditions, last.index, **parts, error=None, status=Status.RUNNING, history=())
+        return replace(solution, phases=(replace(untrained(member), error=relative_error(values_there, exact)),))
 
 
 def _distance(a: Float[np.ndarray, "c"], b: Float[np.ndarray, "c"]) -> float:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 
 from ..conditions import Catalogue
-from ..pinn.solution import Solution
+from ..families.base import Family
+from ..pinn.check import WRONG
+from ..pinn.optimizers import Status
+from ..pinn.solution import PhaseRecord, Solution
 from .networks import Networks
 from .play import versions
 from .rows import DIVERGED, DONE, PhaseRow, PlayRow
@@ -49,8 +53,31 @@ class Member:
     @property
     def usable(self) -> bool:
         """Whether a solve may start from it."""
-        good = self.row.status == DONE and self.row.verdict != "failed" and bool(np.isfinite(self.networks.theta).all())
+        good = self.row.status == DONE and self.row.verdict != WRONG and bool(np.isfinite(self.networks.theta).all())
         return good and (self.measure is None or self.measure <= WORST)
+
+    def solution(self, family: Family) -> Solution:
+        """The solution as it was kept: its networks, without points and history."""
+        one = self.networks
+        return Solution(
+            family=family,
+            parameters=self.parameters,
+            theta=np.asarray(one.theta, dtype=float),
+            hidden=one.hidden,
+            activation=one.activation,
+            centre=one.centre,
+            slope=one.slope,
+            phases=(replace(untrained(self), error=self.error, loss=self.loss),),
+            schedule="none",
+            seed=self.row.seed,
+            collocation=tuple(np.zeros((0, len(family.coordinates))) for _ in one.theta),
+        )
+
+
+def untrained(member: Member) -> PhaseRecord:
+    last = member.row.phases[-1]
+    parts: dict[str, Any] = {"iterations": 0, "seconds": 0.0, "compile_seconds": 0.0, "loss": float("nan")}
+    return PhaseRecord("none", last.conditions, last.index, **parts, error=None, status=Status.RUNNING, history=())
 
 
 def row_of(solution: Solution, number: int) -> PlayRow:
@@ -79,4 +106,6 @@ def row_of(solution: Solution, number: int) -> PlayRow:
         phases=phases,
         versions=versions(),
         finished=datetime.now(UTC).isoformat(timespec="seconds"),
+        estimate=None if solution.checked is None else solution.checked.estimate,
+        verdict=None if solution.checked is None else solution.checked.verdict,
     )

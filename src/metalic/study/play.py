@@ -17,6 +17,7 @@ from importlib.metadata import version
 from ..chooser import Chooser
 from ..families.base import Family
 from ..pinn import Solution, train
+from ..pinn.check import check
 from ..pinn.options import SolverOptions
 from ..pinn.schedule import Schedule
 from ..pinn.solution import ERROR_CAP
@@ -27,7 +28,8 @@ from .rows import DIVERGED, DONE, PhaseRow
 
 @dataclass(frozen=True)
 class Task:
-    """A play to be played; its chooser has begun. `networks`: whether the outcome brings the networks along."""
+    """A play to be played; its chooser has begun. `networks`: whether the outcome brings the networks along; `check`:
+    whether it brings an estimate of the error and a verdict."""
 
     number: int
     family: Family
@@ -38,16 +40,20 @@ class Task:
     reward: Reward
     chooser: Chooser
     networks: bool = False
+    check: bool = False
 
     def run(self) -> Outcome:
         """Play it here and now."""
         solution = self.solve()
+        checked = check(solution) if self.check else None
         return Outcome(
             status=DIVERGED if solution.diverged or solution.error == ERROR_CAP else DONE,
             phases=self._rows(solution),
             versions=versions(),
             host=socket.gethostname(),
             networks=Networks.of(solution) if self.networks else None,
+            estimate=None if checked is None else checked.estimate,
+            verdict=None if checked is None else checked.verdict,
         )
 
     def solve(self) -> Solution:
@@ -87,13 +93,16 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a play: done or diverged, with a row per phase that ran, and its networks if they are kept."""
+    """What came of a play: done or diverged, with a row per phase that ran; its networks if they are kept, and an
+    estimate of its error with a verdict if it was checked."""
 
     status: str
     phases: tuple[PhaseRow, ...]
     versions: Mapping[str, str]
     host: str
     networks: Networks | None = None
+    estimate: float | None = None
+    verdict: str | None = None
 
 
 def run(task: Task) -> Outcome:

@@ -34,6 +34,7 @@ from .ledger import Ledger
 from .library import Library
 from .play import Outcome, Task
 from .protocol import Protocol
+from .reading import Reading
 from .recommendation import Effect, Recommendation, advise, condition_effects
 from .rewards import Reward
 from .rows import RUNNING, Numbers, PlayRow, now
@@ -50,7 +51,7 @@ class Study:
     An existing file is continued. Settings may then be left out; those that are given must agree with the file.
 
     Args:
-        path: The ledger.
+        path: The ledger; or a `Reading` of one, which is only read.
         family: The family: a name, 'file.py:MyFamily', a class or an instance.
         bandit: `Sequential()` (default) or `Single()`.
         schedule: A schedule or its name; 'fast' by default.
@@ -62,6 +63,8 @@ class Study:
             the start.
         networks: Whether to keep the trained networks of each play in the ledger (about 8 kB per play), from which
             later solves can start.
+        check: Whether to keep an estimate of the error and a verdict for each play, with or without a reference. A
+            check takes about a second for each play. It does not change the plays.
         read_only: Whether to open the file only for reading, which is possible while another process writes.
 
     Raises:
@@ -76,7 +79,7 @@ class Study:
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | Reading,
         family: str | Family | type[Family] | None = None,
         bandit: Settings | None = None,
         schedule: Any = None,
@@ -87,15 +90,20 @@ class Study:
         protocol: str | Protocol | None = None,
         start_from: str | os.PathLike[str] | None = None,
         networks: bool = True,
+        check: bool = False,
         read_only: bool = False,
     ):
-        self.path = find_ledger(path) if read_only else a_path(path)
+        reading = path if isinstance(path, Reading) else None
+        self.path = _place(path, read_only)
         self._asked: set[int] = set()
-        self._keep_networks = networks
+        self._keep_networks, self._checks = networks, check
         self._last_learned: tuple[tuple[int, ...], Learned] | None = None
         self._history: dict[int, Played] = {}
         given = (family, bandit, schedule, reward, seed, solver, protocol)
-        if read_only:
+        self._ledger: Ledger | Reading
+        if reading is not None:
+            self._ledger = reading
+        elif read_only:
             self._ledger = Ledger(self.path)
         elif exists(self.path) or family is None:
             self._ledger = Ledger.writer(self.path, None)
@@ -115,6 +123,7 @@ class Study:
 
     @property
     def family(self) -> Family:
+        """The family that is studied."""
         return self.settings.family
 
     @property
@@ -359,6 +368,7 @@ class Study:
             reward=settings.reward,
             chooser=chooser,
             networks=self._keep_networks,
+            check=self._checks or row.verdict is not None,  # a play that was checked is checked when it is repeated
         )
 
     def _sequence(self, number: int, stream: int) -> np.random.SeedSequence:
@@ -412,6 +422,12 @@ class Study:
         for phase in outcome.phases:
             if phase.reward is None or not math.isfinite(phase.reward):
                 raise StudyError(f"a reward must be a finite number, not {phase.reward!r}")
+
+
+def _place(path: str | os.PathLike[str] | Reading, read_only: bool) -> Path:
+    if isinstance(path, Reading):
+        return path.path
+    return find_ledger(path) if read_only else a_path(path)
 
 
 def _begin(path: Path, settings: StudySettings, start_from: str | os.PathLike[str] | None) -> Ledger:

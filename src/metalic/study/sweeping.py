@@ -22,7 +22,7 @@ from ..families.base import Family
 from ..families.registry import find_family
 from ..pinn.options import SolverOptions
 from ..pinn.schedule import Schedule
-from ..pinn.solution import evaluate
+from ..pinn.trained import evaluate
 from ..validation import integer
 from .continuation import Pass, Step, spread
 from .library import Library
@@ -45,6 +45,7 @@ class Sweep:
 
     @property
     def members(self) -> list[Member | None]:
+        """The members, None where one failed."""
         return [self.library.find(values) for values in self.parameters]
 
     @property
@@ -150,8 +151,21 @@ def sweep(
         MetalicError: Parameters are missing, outside their box, or fewer than two members; nothing has been solved.
 
     Example:
-            found = sweep("poisson", s=(0, 50, 101))
-            found.save("poisson.npz")
+        >>> import metalic as mt
+        >>> class Decay(mt.Family):
+        ...     parameters = {"a": (0.5, 2.0)}
+        ...     domain = mt.Box(t=(0, 1))
+        ...     decomposition = mt.split(domain, t=[0.5])
+        ...     conditions, points, solver_options = ("u",), mt.Points(16, 1, 1), {"hidden": (4,)}
+        ...
+        ...     def residual(self, u, p, a):
+        ...         return u.t + a * u
+        ...
+        ...     def boundary(self):
+        ...         return [mt.Dirichlet("t=0", 1.0)]
+        >>> found = mt.sweep(Decay, a=[0.9, 1.0, 1.1])
+        >>> found.values([[1.0]]).ravel().round(2)  # at t = 1, where the solution is exp(-a)
+        array([0.41, 0.37, 0.33])
     """
     found = find_family(family)
     wanted = _wanted(found, parameters, ranges, extrapolate)
@@ -206,8 +220,25 @@ def prepare(
     Returns:
         The library.
 
+    Raises:
+        MetalicError: There are fewer than two members, or neither a family nor a study.
+
     Example:
-            prepare("poisson-members.db", "poisson")
+        >>> import metalic as mt
+        >>> class Decay(mt.Family):
+        ...     parameters = {"a": (0.5, 2.0)}
+        ...     domain = mt.Box(t=(0, 1))
+        ...     decomposition = mt.split(domain, t=[0.5])
+        ...     conditions, points, solver_options = ("u",), mt.Points(16, 1, 1), {"hidden": (4,)}
+        ...
+        ...     def residual(self, u, p, a):
+        ...         return u.t + a * u
+        ...
+        ...     def boundary(self):
+        ...         return [mt.Dirichlet("t=0", 1.0)]
+        >>> library = mt.prepare("decay.db", Decay, members=2)
+        >>> [round(member.parameters["a"], 2) for member in library]
+        [0.5, 2.0]
     """
     if integer(members, least=2) is None:
         raise StudyError(f"a library is prepared with 2 or more members, not {members!r}")

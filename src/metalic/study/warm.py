@@ -125,7 +125,7 @@ class Warm:
             FixedChooser((Decision(chosen),)),
             schedule_of(iterations, self.library.adaptive),
             dict(values),
-            replace(self.library.options, hidden=member.networks.hidden),
+            replace(self.library.options, hidden=member.networks.hidden, activation=member.networks.activation),
             seed=self.seed,
             extrapolate=self.extrapolate,
             progress=Watch(_expected(near), self.least, self.progress),

@@ -49,6 +49,9 @@ def command(
     networks: Annotated[
         bool, typer.Option(help="Keep the trained networks of each play, about 8 kB, to start later solves from.")
     ] = True,
+    check: Annotated[
+        bool, typer.Option("--check", help="Keep an estimate of the error and a verdict for each play (about 1 s).")
+    ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -65,7 +68,7 @@ def command(
     from ...study import Study
 
     chosen = None if bandit is policy is kernel is first is None else _read_bandit(bandit, policy, kernel, first)
-    options: dict[str, Any] = {"start_from": start_from, "protocol": protocol, "networks": networks}
+    options: dict[str, Any] = {"start_from": start_from, "protocol": protocol, "networks": networks, "check": check}
     with (
         deadline_after_interrupt(),
         warnings_as_lines(),
