@@ -45,10 +45,13 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.bench --out results/bench
 
 # The libraries of solved members inside the package, a few minutes each on an idle core; run again to go on.
+libraries: MEMBERS = src/metalic/knowledge/members
 libraries: $(VENV)/.installed
-	mkdir -p src/metalic/knowledge/members
-	for family in poisson advection reaction burgers; do \
-	  $(BIN)/metalic prepare $$family --out src/metalic/knowledge/members/$$family.db || exit 1; done
+	mkdir -p $(MEMBERS)
+	$(BIN)/metalic prepare poisson --out $(MEMBERS)/poisson.db --refine 1
+	$(BIN)/metalic prepare reaction --out $(MEMBERS)/reaction.db --refine 1
+	$(BIN)/metalic prepare advection --out $(MEMBERS)/advection.db --members 31 --refine 0 --begin beta=30
+	$(BIN)/metalic prepare burgers --out $(MEMBERS)/burgers.db --refine 1 --adaptive
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

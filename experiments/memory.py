@@ -1,10 +1,11 @@
-"""What is a library worth? Members of four families, cold and from the library that the package ships, in one run.
+"""What a library of solved members is worth: `python -m experiments.memory`.
 
-    python -m experiments.memory --count 20 --out results/memory
+Unseen parameters of each family are solved cold with `fast` and from the interpolated networks of the library with
+Gauss-Newton alone. Seconds are of training, without compilation, on one core. More solves from the libraries count
+failures, a sweep of Poisson's equation and a library of no use are timed.
 
-Every member is solved twice with the same networks, points and weights: cold with `fast`, and from the interpolated
-networks of the library with Gauss-Newton alone. Seconds are of training, without compilation, on one core. A second
-part sweeps 101 members of Poisson's equation (`--sweep`), a third solves from a library that is of no use.
+Every solve is written to the .json file at once, and what is there is not solved again: run the command in pieces
+(`--minutes 4`) until it is complete. The table and the figure show what there is.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ import argparse
 import json
 import tempfile
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,68 +25,104 @@ import numpy as np
 
 from benchmarks.timing import markdown, write
 from metalic import runtime
+from metalic.atomic import write_whole
 
 FAMILIES = ("poisson", "advection", "reaction", "burgers")
-ITERATIONS = 100
+ITERATIONS = 60
+MOVED = 20  # iterations between two moves of adaptive points, as in a solve from a library
 FAILED = 1e-2
+
+
+class OutOfTimeError(Exception):
+    """The minutes are over."""
+
+
+class Record:
+    """Results in a JSON file, one list per kind of run."""
+
+    def __init__(self, path: Path, minutes: float):
+        self.path, self.end = path, time.monotonic() + 60 * minutes
+        self.found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+
+    def once(self, kind: str, key: list[Any], run: Callable[[], dict[str, Any]]) -> None:
+        """Run what is not recorded yet."""
+        rows = self.found.setdefault(kind, [])
+        if any(row["key"] == key for row in rows):
+            return
+        if time.monotonic() > self.end:
+            raise OutOfTimeError
+        rows.append({"key": key, **run()})
+        write_whole(self.path, lambda file: file.write(json.dumps(self.found, indent=1).encode()))
+        print(kind, key, flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=20, help="unseen parameters per family")
+    parser.add_argument("--more", type=int, default=30, help="more solves per family from the library, for failures")
     parser.add_argument("--sweep", type=int, default=101, help="members of the sweep; 0 for none")
+    parser.add_argument("--minutes", type=float, default=1e6, help="when to stop; run again to go on")
     parser.add_argument("--library", type=Path, help="a directory of libraries instead of those in the package")
     parser.add_argument("--out", type=Path, default=Path("results/memory"))
     options = parser.parse_args()
     runtime.prepare()
     from metalic.study.knowledge import MEMBERS
 
-    place = options.library or MEMBERS
-    found: dict[str, Any] = {"members": [], "sweep": None, "useless": None}
-    for name in FAMILIES:
-        if (place / f"{name}.db").exists():
-            found["members"] += compare(name, place / f"{name}.db", options.count)
-            options.out.with_suffix(".json").write_text(json.dumps(found, indent=1))
-    if (place / "poisson.db").exists():
-        found["sweep"] = swept(place / "poisson.db", options.sweep) if options.sweep else None
-        found["useless"] = useless(place / "poisson.db")
-    write(options.out, "What a library is worth", page(found, options.count), found)
-    draw(found["members"], options.out.with_suffix(".png"))
+    record = Record(options.out.with_suffix(".json"), options.minutes)
+    with suppress(OutOfTimeError):
+        everything(record, options.library or MEMBERS, options)
+    write(options.out, "What a library is worth", page(record.found), record.found)
+    draw(record.found.get("members", []), options.out.with_suffix(".png"))
+
+
+def everything(record: Record, place: Path, options: argparse.Namespace) -> None:
+    """All runs, families in turns."""
+    names = [name for name in FAMILIES if (place / f"{name}.db").exists()]
+    drawn = {name: unseen(name, options.count + options.more) for name in names}
+    for n in range(options.count):
+        for name in names:
+            record.once("members", [name, n], partial(compare, name, place / f"{name}.db", drawn[name][n]))
+    for n in range(options.count, options.count + options.more):
+        for name in names:
+            record.once("more", [name, n], partial(usual, name, place / f"{name}.db", drawn[name][n]))
+    if "poisson" in names:
+        record.once("useless", ["poisson"], partial(useless, place / "poisson.db"))
+    if "poisson" in names and options.sweep:
+        record.once("sweep", ["poisson", options.sweep], partial(swept, place / "poisson.db", options.sweep))
 
 
 def unseen(name: str, count: int) -> list[dict[str, float]]:
-    """Parameters drawn in the box, in logarithms where it is wide."""
+    """Parameters drawn in the box, in logarithms where it is wide; a longer list begins with a shorter one."""
     from metalic.families import find_family
-    from metalic.study.continuation import at_unit
+    from metalic.study.interpolation import at_unit
 
     rng, boxes = np.random.default_rng([17, len(name)]), find_family(name).parameters
     return [{key: at_unit(float(rng.random()), box) for key, box in boxes.items()} for _ in range(count)]
 
 
-def compare(name: str, path: Path, count: int) -> list[dict[str, Any]]:
-    """Cold and warm solves of unseen members, each with its history."""
+def compare(name: str, path: Path, parameters: dict[str, float]) -> dict[str, Any]:
+    """A cold and a warm solve of an unseen member with their histories, and the one that users get."""
     import metalic as mt
 
     library = mt.Library(path, name)
-    hidden, weights = library.options.hidden, library.options.lambda_boundary
-    options: dict[str, Any] = {"hidden": hidden, "lambda_boundary": weights}
-    rows = []
-    for parameters in unseen(name, count):
-        cold = mt.solve(name, parameters=parameters, cold=True, **options)
-        budget = [mt.Phase(mt.GaussNewton(), ITERATIONS)]
-        sets = list(library.nearest(parameters)[0].conditions)
-        warm = mt.solve(name, sets, _like_fast(budget), parameters=parameters, start=library, **options)
-        usual = mt.solve(name, parameters=parameters, start=library)
-        row = {
-            "family": name,
-            "parameters": parameters,
-            "cold": history(cold),
-            "warm": history(warm),
-            "usual": {"error": usual.error, "iterations": iterations(usual), "seconds": usual.seconds},
-        }
-        rows.append(row)
-        print(name, parameters, f"cold {cold.error:.1e} warm {warm.error:.1e} usual {usual.error:.1e}", flush=True)
-    return rows
+    options: dict[str, Any] = {"hidden": library.options.hidden, "lambda_boundary": library.options.lambda_boundary}
+    options |= {"parameters": parameters, "check": False}
+    sets = list(library.nearest(parameters)[0].conditions)
+    moves: dict[str, Any] = {"resample": MOVED, "adaptive": True} if library.adaptive else {}
+    budget = _like_fast([mt.Phase(mt.GaussNewton(), ITERATIONS, **moves)])
+    cold = mt.solve(name, cold=True, **options)
+    warm = mt.solve(name, sets, budget, start=library, **options)
+    return {"cold": history(cold), "warm": history(warm), **usual(name, path, parameters)}
+
+
+def usual(name: str, path: Path, parameters: dict[str, float]) -> dict[str, Any]:
+    """The solve from a library that ends by itself."""
+    import metalic as mt
+
+    solution = mt.solve(name, parameters=parameters, start=mt.Library(path, name), check=False)
+    seconds = sum(phase.seconds for phase in solution.phases)
+    numbers = {"error": solution.error, "iterations": iterations(solution), "seconds": seconds}
+    return {"parameters": parameters, "usual": numbers | {"cold": solution.start is None}}
 
 
 def _like_fast(phases: list[Any]) -> Any:
@@ -110,7 +150,7 @@ def swept(path: Path, count: int) -> dict[str, Any]:
 
     library = mt.Library(path, "poisson")
     options = {"hidden": library.options.hidden, "lambda_boundary": library.options.lambda_boundary}
-    cold = mt.solve("poisson", s=25.0, cold=True, **options)
+    cold = mt.solve("poisson", s=25.0, cold=True, check=False, **options)
     begun = time.perf_counter()
     found = mt.sweep("poisson", s=(0, 50, count), solver=options)
     seconds = time.perf_counter() - begun
@@ -132,12 +172,12 @@ def useless(path: Path) -> dict[str, float]:
             record = replace(one.phases[0], error=1e-5, loss=member.loss)
             bad.add(replace(one, theta=rng.normal(size=one.theta.shape), phases=(record,)))
         seconds = []
-        for start in ({"cold": True, **options}, {"start": bad}):
+        for start in ({"cold": True, **options}, {"cold": True, **options}, {"start": bad}):  # the first one compiles
             begun = time.perf_counter()
-            solution = mt.solve("poisson", s=21.0, **start)
+            solution = mt.solve("poisson", s=21.0, check=False, **start)
             seconds.append(time.perf_counter() - begun)
         bad.close()
-    return {"cold": seconds[0], "seconds": seconds[1], "error": solution.error}
+    return {"cold": seconds[1], "seconds": seconds[2], "error": solution.error}
 
 
 def reached(row: dict[str, Any]) -> float:
@@ -146,50 +186,59 @@ def reached(row: dict[str, Any]) -> float:
     return next((seconds for seconds, error in row["warm"] if error <= target), np.inf)
 
 
-def page(found: dict[str, Any], count: int) -> str:
+def page(found: dict[str, Any]) -> str:
     """The table of aims."""
-    head = ["family", "members", "cold error", "warm error", "speed-up", "never reached", "error ratio", "above 1e-2"]
-    rows = []
-    for name in dict.fromkeys(row["family"] for row in found["members"]):
-        mine = [row for row in found["members"] if row["family"] == name]
-        cold, usual = ([one["cold"][-1][1] for one in mine], [one["usual"]["error"] for one in mine])
-        ratio = [row["cold"][-1][0] / reached(row) for row in mine]
-        equal = [min(e for s, e in row["warm"] if s <= row["cold"][-1][0]) / row["cold"][-1][1] for row in mine]
-        rows.append(
-            [
-                name,
-                str(len(mine)),
-                f"{_mean(cold):.1e}",
-                f"{_mean(usual):.1e}",
-                f"{np.median(ratio):.1f}",
-                str(sum(one == 0 for one in ratio)),
-                f"{_mean(equal):.2f}",
-                f"{sum(error > FAILED for error in cold)} / {sum(error > FAILED for error in usual)}",
-            ]
-        )
     text = [
-        f"Made by `python -m experiments.memory --count {count}`. Unseen parameters, each solved cold with `fast` and",
-        "from the library. *Warm error*: where a solve from the library ends by itself. *Speed-up*: seconds until the",
-        f"error of the cold solve, cold / warm, median; *never reached* within {ITERATIONS} iterations. *Error ratio*:",
-        "at equal seconds, warm / cold, geometric mean. *Above 1e-2*: cold / warm.\n",
-        markdown(head, rows),
+        "Made by `python -m experiments.memory`. Unseen parameters, each solved cold with `fast` and from the",
+        "library. *Warm error*: where a solve from the library ends by itself. *Speed-up*: seconds until the error of",
+        f"the cold solve, cold / warm, median; *never reached* within {ITERATIONS} iterations. *Error ratio*: at equal",
+        "seconds, warm / cold, geometric mean. *Above 1e-2*: of all solves from the library.\n",
+        markdown(HEAD, [line(found, name) for name in FAMILIES if of(found, "members", name)]),
     ]
-    if found["sweep"]:
-        one = found["sweep"]
+    for one in found.get("sweep", []):
         text += [
             f"\nA sweep of {one['members']} members of Poisson's equation, compilation included, takes",
             f"{one['seconds']:.0f} s, {one['seconds'] / one['cold']:.0f} times the training of one cold solve. Its",
             f"errors have the geometric mean {one['typical']:.1e} and the maximum {one['worst']:.1e};",
             f"{one['failures']} members failed.",
         ]
-    if found["useless"]:
-        one = found["useless"]
+    for one in found.get("useless", []):
         text += [
             "\nFrom a library of random weights that claim to be good, a solve takes",
             f"{one['seconds'] / one['cold']:.2f} times the seconds of a cold one and ends with the error",
-            f"{one['error']:.1e}.\n",
+            f"{one['error']:.1e}.",
         ]
-    return "\n".join(text)
+    return "\n".join(text) + "\n"
+
+
+HEAD = (
+    *("family", "members", "cold error", "warm error", "cold seconds", "warm seconds", "speed-up", "never reached"),
+    *("error ratio", "above 1e-2"),
+)
+
+
+def of(found: dict[str, Any], kind: str, name: str) -> list[dict[str, Any]]:
+    return [row for row in found.get(kind, []) if row["key"][0] == name]
+
+
+def line(found: dict[str, Any], name: str) -> list[str]:
+    """The numbers of one family."""
+    mine, more = of(found, "members", name), of(found, "more", name)
+    ends = [row["cold"][-1] for row in mine]
+    ratio = [row["cold"][-1][0] / reached(row) for row in mine]
+    equal = [min(e for s, e in row["warm"] if s <= end[0]) / end[1] for row, end in zip(mine, ends)]
+    failed = sum(not row["usual"]["error"] <= FAILED for row in mine + more)
+    return [
+        *(
+            name,
+            str(len(mine)),
+            f"{_mean([e for _, e in ends]):.1e}",
+            f"{_mean([r['usual']['error'] for r in mine]):.1e}",
+        ),
+        *(f"{np.median([s for s, _ in ends]):.1f}", f"{np.median([r['usual']['seconds'] for r in mine]):.1f}"),
+        *(f"{np.median(ratio):.1f}", str(sum(one == 0 for one in ratio)), f"{_mean(equal):.2f}"),
+        f"{failed} of {len(mine + more)}",
+    ]
 
 
 def _mean(values: list[float]) -> float:
@@ -200,10 +249,12 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     """Error against seconds, cold and warm, a panel per family."""
     from matplotlib.figure import Figure
 
-    names = list(dict.fromkeys(row["family"] for row in rows))
+    names = list(dict.fromkeys(row["key"][0] for row in rows))
+    if not names:
+        return
     figure = Figure(figsize=(3.2 * len(names), 3.2), layout="constrained")
     for axis, name in zip(np.atleast_1d(figure.subplots(1, len(names), sharey=True)), names):
-        for row in (row for row in rows if row["family"] == name):
+        for row in (row for row in rows if row["key"][0] == name):
             for kind, colour in (("cold", "tab:blue"), ("warm", "tab:orange")):
                 axis.loglog(*zip(*row[kind]), color=colour, alpha=0.5, linewidth=1)
         axis.set_title(name)

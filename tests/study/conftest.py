@@ -55,4 +55,4 @@ def pretending(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Library:
     """Nine members of Line by continuation, in single precision."""
     path = tmp_path_factory.mktemp("library") / "line.db"
-    return prepare(path, Line, members=9, solver=SOLVER)
+    return prepare(path, Line, members=9, refine=0, solver=SOLVER)

@@ -28,6 +28,7 @@ from .members import Member
 from .warm import CHUNK, Warm
 
 HALVINGS = 3  # of a step before a member is started cold
+BETTER = 1 / 3  # of the loss of a continued member: a cold one that is better than this takes its place
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,10 @@ class Pass:
         least: Gauss-Newton iterations that every member gets.
         precision: Of the weights in the file.
         history: Whether the members' histories of loss and error are kept.
+        fresh: Whether a member is also solved cold where losses have grown tenfold along a branch; the better is kept,
+            and a cold one begins a branch. Networks that are continued far may lose their accuracy.
+        begin: Where the first member lies nearest to; by default the easy end of the family, or the first that is asked
+            for.
         extrapolate: Allow parameters outside their boxes.
         progress: Called after each member.
     """
@@ -65,6 +70,8 @@ class Pass:
     least: int = 2 * CHUNK
     precision: str | None = None
     history: bool = True
+    fresh: bool = False
+    begin: Mapping[str, float] | None = None
     extrapolate: bool = False
     progress: Callable[[Step], Any] | None = None
     failures: dict[int, str] = field(default_factory=dict)
@@ -108,13 +115,11 @@ class Pass:
         return Warm(self.library, self.seed, self.least, self._set(values), self.extrapolate)
 
     def _next(self, todo: Mapping[int, Mapping[str, float]]) -> int:
-        """The one nearest to a solved member; if there is none, to the family's easy end, else the first."""
+        """The one nearest to a solved member; if there is none, to where the pass begins."""
         solved = np.array([self.library.place(member.parameters) for member in self.library.usable])
-        easy = self.library.family.easy
-        if not len(solved) and not easy:
-            return min(todo)
         if not len(solved):
-            solved = np.array([self.library.place({**todo[min(todo)], **easy})])
+            begin = self.library.family.easy if self.begin is None else self.begin
+            solved = np.array([self.library.place({**todo[min(todo)], **begin})])
         places = {n: self.library.place(values) for n, values in todo.items()}
         return min(todo, key=lambda n: (round(float(np.linalg.norm(solved - places[n], axis=1).min()), 9), n))
 
@@ -122,6 +127,10 @@ class Pass:
         """Solve one member from its neighbours, through members halfway if need be, else cold."""
         near = self.library.nearest(values)
         solution = self._warm(values).solve(values) if near else None
+        if solution is not None and self.fresh and self._drifts(solution, near[0]):
+            other = self.cold(values)
+            if other.loss < BETTER * solution.loss:
+                return self._keep(other, None)
         if solution is not None:
             return self._keep(solution, near[0].networks.branch)
         middle = halfway(self.library.family.parameters, near[0].parameters, values) if near and halvings else None
@@ -130,6 +139,15 @@ class Pass:
                 self.member(middle, halvings - 1)
                 return self.member(values, halvings - 1)
         return self._keep(self.cold(values), None)
+
+    def _drifts(self, solution: Solution, member: Member) -> bool:
+        """Whether the loss crosses ten times that of the first member of the branch (or a hundred, ...) on the way."""
+        branch = member.networks.branch
+        roots = [one.loss for one in self.library if one.networks.branch == branch and one.networks.start is None]
+        if not roots:
+            return False
+        before, now = (int(np.log10(max(loss / min(roots), 1.0))) for loss in (member.loss, solution.loss))
+        return now > before
 
     def _set(self, values: Mapping[str, float]) -> Any:
         return self.conditions(values) if callable(self.conditions) else self.conditions

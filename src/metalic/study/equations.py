@@ -41,4 +41,4 @@ def equations_hash(family: Family) -> str | None:
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]
     options = sorted((key, repr(value)) for key, value in vars(family).items())
-    return hashlib.sha256((ast.dump(tree) + repr(options)).encode()).hexdigest()
+    return hashlib.sha256((ast.unparse(tree) + repr(options)).encode()).hexdigest()  # ast.dump differs by version

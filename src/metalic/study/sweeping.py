@@ -188,6 +188,7 @@ def prepare(
     members: int = MEMBERS,
     refine: int = 2,
     adaptive: bool = False,
+    begin: Mapping[str, Any] | None = None,
     conditions: Any = None,
     schedule: str | Schedule = "fast",
     solver: Mapping[str, Any] | SolverOptions | None = None,
@@ -206,6 +207,9 @@ def prepare(
             a loss like theirs. Families of one parameter only.
         adaptive: Let collocation points gather where the residual is large, for sharp fronts; solves that start from
             the library do the same.
+        begin: Parameters near which the first member is solved, cold; by default the easy end of the family, else the
+            smallest parameters. Begin where solutions have most detail: networks lose it more easily than they
+            gain it.
         conditions: A set instead of the default or the recommended one.
         schedule: For the first member, and others that cannot be started from a neighbour.
         solver: Options of every solve.
@@ -246,8 +250,10 @@ def prepare(
         conditions = lambda values: list(opened.recommend(values).conditions[-1])  # noqa: E731
     options = opened.settings.options if opened is not None and solver is None else solver
     library = Library(path, about, solver=options, adaptive=adaptive)
-    run = Pass(library, conditions, schedule, int(seed), PREPARED, precision, history=False, progress=progress)
     wanted = spread(library.family, members)
+    first = None if begin is None else library.family.check_parameters({**wanted[0], **begin})
+    kept: dict[str, Any] = {"precision": precision, "history": False, "fresh": not adaptive, "begin": first}
+    run = Pass(library, conditions, schedule, int(seed), PREPARED, progress=progress, **kept)
     try:
         run.run(wanted)
         if len(library.family.parameters) == 1:

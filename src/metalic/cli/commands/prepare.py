@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ..display import sweep_display
-from ..options import OneSet, Quiet, Seed, check_writable
+from ..options import OneSet, Quiet, Seed, check_writable, read_parameters
 
 
 def command(
@@ -19,6 +19,9 @@ def command(
         int, typer.Option(min=0, help="How often a step between members may be halved where starts in between are bad.")
     ] = 2,
     adaptive: Annotated[bool, typer.Option("--adaptive", help="Gather points where the residual is large.")] = False,
+    begin: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Where the first member is solved; once for each.")
+    ] = None,
     family: Annotated[str | None, typer.Option(help="The family of a study, if it is your own.")] = None,
     conditions: OneSet = None,
     schedule: Annotated[str, typer.Option(help="For members that start cold.")] = "fast",
@@ -41,7 +44,8 @@ def command(
     about = source if study is None else study.family
     place = Path(f"{find_family(about).name}-members.db") if out is None else out
     check_writable(place)
-    steps: dict[str, Any] = {"members": members, "refine": refine, "adaptive": adaptive}
+    first = read_parameters(begin) if begin else None
+    steps: dict[str, Any] = {"members": members, "refine": refine, "adaptive": adaptive, "begin": first}
     options: dict[str, Any] = {**steps, "conditions": conditions, "schedule": schedule, "seed": seed}
     with sweep_display(quiet) as show:
         library = run(place, about, study=study, progress=show, **options)
