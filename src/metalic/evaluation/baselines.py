@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from ..bandit import BanditChooser, GreedyChooser, Learned, Random, Sequential, Settings, Single
+from ..bandit import BanditChooser, GreedyChooser, Knowledge, Random, Sequential, Settings, Single
 from ..chooser import Chooser, FixedChooser
 from ..conditions import Catalogue, cpinn_set, xpinn_set
 from ..errors import StudyError
@@ -54,7 +54,7 @@ class Method(ABC):
     number: int
 
     @abstractmethod
-    def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
+    def setup(self, settings: StudySettings, learned: Knowledge | None) -> Setup:
         """Set the method up for the settings of a study and for what it has learned."""
 
 
@@ -62,7 +62,7 @@ class Method(ABC):
 class Recommended(Method):
     """The sets that the study recommends; in later phases for the loss that the solve reaches."""
 
-    def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
+    def setup(self, settings: StudySettings, learned: Knowledge | None) -> Setup:
         known = _needed(learned)
         return Setup(settings.family, lambda key: GreedyChooser(known), settings.options)
 
@@ -73,7 +73,7 @@ class RandomSets(Method):
 
     bandit: Settings
 
-    def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
+    def setup(self, settings: StudySettings, learned: Knowledge | None) -> Setup:
         chance = replace(settings.bandit, settings=self.bandit).learn(())
         return Setup(settings.family, lambda key: BanditChooser(chance, 1, key), settings.options)
 
@@ -82,9 +82,9 @@ class RandomSets(Method):
 class FixedSet(Method):
     """One set for every member of the family."""
 
-    rule: Callable[[Catalogue, Learned | None], ConditionSet]
+    rule: Callable[[Catalogue, Knowledge | None], ConditionSet]
 
-    def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
+    def setup(self, settings: StudySettings, learned: Knowledge | None) -> Setup:
         chooser = FixedChooser((Decision(self.rule(settings.catalogue, learned)),))
         return Setup(settings.family, lambda key: chooser, settings.options)
 
@@ -95,7 +95,7 @@ class Undivided(Method):
 
     widths: Callable[[Widths], Widths]
 
-    def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
+    def setup(self, settings: StudySettings, learned: Knowledge | None) -> Setup:
         usual = settings.options.resolve(settings.family, settings.schedule)
         points = union(usual.points, len(settings.family.decomposition))
         options = replace(settings.options, hidden=self.widths(usual.hidden), points=points)
@@ -108,7 +108,7 @@ def union(points: Points, subdomains: int) -> Points:
     return Points(points.collocation * subdomains, points.boundary * subdomains, points.interface)
 
 
-def _needed(learned: Learned | None) -> Learned:
+def _needed(learned: Knowledge | None) -> Knowledge:
     if learned is None:
         raise StudyError("this method chooses by what a study has learned; give it a study's ledger")
     return learned

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from jaxtyping import Float
 
-from ..bandit import Learned
+from ..bandit import Knowledge
 from ..conditions import Catalogue
 from ..study import Study
 from .figures import NORMAL_95, finished_plays, set_name
@@ -36,7 +36,7 @@ def sentences(study: Study) -> list[str]:
     return [*found, *_outlook(study)]
 
 
-def learned_rules(learned: Learned, boxes: Mapping[str, tuple[float, float]]) -> list[tuple[Piece, ...]]:
+def learned_rules(learned: Knowledge, boxes: Mapping[str, tuple[float, float]]) -> list[tuple[Piece, ...]]:
     """A rule for every decision: intervals of the parameter if there is one, else one set for the parameters played."""
     if len(boxes) == 1:
         ((low, high),) = boxes.values()
@@ -82,7 +82,7 @@ def rule_sentence(pieces: Sequence[Piece], catalogue: Catalogue, parameters: Seq
     return "; ".join([*parts, f"above {last.low:.3g} use {sets[-1]}"]) + "."
 
 
-def effect_sentence(learned: Learned, catalogue: Catalogue, phase: int) -> str:
+def effect_sentence(learned: Knowledge, catalogue: Catalogue, phase: int) -> str:
     """Which conditions help, harm, do either or make no clear difference.
 
     Effects are averaged over the parameters of plays and over the other conditions. In the last phase a decade of
@@ -116,7 +116,7 @@ def _strength(name: str, decades: float, last: bool) -> str:
     return f"{name} (a factor of {float(f'{10**size:.2g}'):g})" if last else f"{name} ({size:.2g} decades of reward)"
 
 
-def played_effects(learned: Learned, phase: int) -> tuple[Float[np.ndarray, "n s"], Float[np.ndarray, "n s"]]:
+def played_effects(learned: Knowledge, phase: int) -> tuple[Float[np.ndarray, "n s"], Float[np.ndarray, "n s"]]:
     """Effects of the conditions, and their deviations, at some of the parameters that were played."""
     played = [play.context for play in learned.history]
     chosen = played[:: max(1, len(played) // CONTEXTS)][:CONTEXTS]

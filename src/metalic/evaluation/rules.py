@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from ..bandit import Learned
+from ..bandit import Knowledge
 
 WORTH = 0.03  # decades of mean reward that a further interval must add
 PIECES = 3
@@ -31,7 +31,7 @@ class Piece:
 
 
 def expected_rewards(
-    learned: Learned, contexts: Sequence[Sequence[float]]
+    learned: Knowledge, contexts: Sequence[Sequence[float]]
 ) -> tuple[Float[np.ndarray, "contexts arms"], ...]:
     """For every decision of a play, the posterior mean of every set in every context."""
     arms = len(learned.bandit.arms)
@@ -42,7 +42,7 @@ def expected_rewards(
     return tuple(tables)
 
 
-def best_fixed(learned: Learned) -> int:
+def best_fixed(learned: Knowledge) -> int:
     """The index of the set that is best on average over the parameters played, by the last decision's model."""
     contexts = [play.context for play in learned.history]
     return int(np.argmax(expected_rewards(learned, contexts)[-1].mean(axis=0)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import platform
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 
@@ -20,6 +20,7 @@ from ..pinn import Solution, train
 from ..pinn.options import SolverOptions
 from ..pinn.schedule import Schedule
 from ..pinn.solution import ERROR_CAP
+from ..sets import Level
 from .networks import Networks
 from .rewards import Reward
 from .rows import DIVERGED, DONE, PhaseRow
@@ -27,7 +28,8 @@ from .rows import DIVERGED, DONE, PhaseRow
 
 @dataclass(frozen=True)
 class Task:
-    """A play to be played; its chooser has begun. `networks`: whether the outcome brings the networks along."""
+    """A play to be played; its chooser has begun. `networks`: whether the outcome brings the networks along;
+    `choices`: the levels that family and options already have."""
 
     number: int
     family: Family
@@ -38,6 +40,7 @@ class Task:
     reward: Reward
     chooser: Chooser
     networks: bool = False
+    choices: Mapping[str, Level] = field(default_factory=dict)
 
     def run(self) -> Outcome:
         """Play it here and now."""
