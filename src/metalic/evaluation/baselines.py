@@ -1,12 +1,13 @@
 """The methods that are compared. All of them use the same solver.
 
-    learned         the sets of largest posterior mean, by the study's reward models
+    learned         what the study recommends: the sets of largest posterior mean, or surely better than the champion
     random-single   one random set for the whole training          random-seq   a random set for every phase
     pinn-sub        one subdomain's network on the whole domain, with the union of all points
     pinn-merge-h    the same, twice as wide                        pinn-merge-v  the same, twice as deep
     all             all conditions                                 xpinn         {uavg, rc}
     cpinn           {uavg, c}; where the catalogue has no c, {uavg, u}: across a cut in time the flux is u itself
-    fixed           one set for the whole family: the best on average by the study's reward model
+    fixed           one arm for the whole family: the best on average by the study's reward model
+    champion        the arm that a study compares all others with: by default the family's default set and levels
 
 A single-domain PINN is the multi-domain solver on a decomposition of one subdomain: K times the collocation and
 boundary points, the same schedule and weights, and no interfaces.
@@ -24,11 +25,12 @@ from ..conditions import Catalogue, cpinn_set, xpinn_set
 from ..errors import StudyError
 from ..families.base import Family
 from ..geometry.sampling import Points
+from ..pinn.chosen import chosen
 from ..pinn.options import SolverOptions
 from ..registry import Registry
 from ..sets import ALL, NONE, ConditionSet, Decision
 from ..study.play import Task
-from ..study.rewards import Residual, Reward, find_reward
+from ..study.rewards import Reward, find_reward
 from ..study.settings import StudySettings
 from .rules import best_fixed
 
@@ -90,6 +92,17 @@ class FixedSet(Method):
 
 
 @dataclass(frozen=True)
+class FixedArm(Method):
+    """One set, and one level of each choice, for every member of the family."""
+
+    rule: Callable[[StudySettings, Knowledge | None], Decision]
+
+    def setup(self, settings: StudySettings, learned: Knowledge | None) -> Setup:
+        chooser = FixedChooser((self.rule(settings, learned),))
+        return Setup(settings.family, lambda key: chooser, settings.options)
+
+
+@dataclass(frozen=True)
 class Undivided(Method):
     """A single-domain PINN."""
 
@@ -124,15 +137,18 @@ PINN_MERGE_V = Undivided("pinn-merge-v", "PINN-Merge-V", 5, lambda hidden: hidde
 ALL_CONDITIONS = FixedSet("all", "all conditions", 6, lambda catalogue, _: catalogue.parse(ALL))
 XPINN = FixedSet("xpinn", "XPINN (uavg, rc)", 7, lambda catalogue, _: xpinn_set(catalogue))
 CPINN = FixedSet("cpinn", "cPINN (uavg, c)", 8, lambda catalogue, _: cpinn_set(catalogue))
-FIXED = FixedSet("fixed", "best fixed set", 9, lambda catalogue, learned: catalogue.parse(best_fixed(_needed(learned))))
+FIXED = FixedArm(
+    "fixed", "best fixed set", 9, lambda settings, learned: settings.arms.decision(best_fixed(_needed(learned)))
+)
+CHAMPION = FixedArm("champion", "champion", 10, lambda settings, _: settings.usual)
 METHODS: Registry[Method] = Registry("method", Method, __name__, StudyError, instances=True)
 PAPER = ("random-single", "random-seq", "pinn-sub", "pinn-merge-h", "pinn-merge-v")
 
 
 def measured_by(settings: StudySettings) -> Reward:
-    """What trials are measured by: the error; for a family without a reference the residual, as the study has it."""
+    """What trials are measured by: the error; for a family without a reference the reward of the study."""
     usual = find_reward(None, settings.family)
-    return settings.reward if isinstance(settings.reward, Residual) and isinstance(usual, Residual) else usual
+    return usual if usual.needs_reference else settings.reward
 
 
 def make_task(
@@ -145,14 +161,16 @@ def make_task(
 ) -> Task:
     """One PDE solved by one method; `key` decides what is random in its choice of sets."""
     chooser = setup.chooser(key)
-    chooser.begin(parameters)
+    levels = chooser.begin(parameters)
+    family, options = chosen(setup.family, setup.options, settings.schedule, levels)
     return Task(
         number=number,
-        family=setup.family,
+        family=family,
         parameters=parameters,
         seed=seed,
         schedule=settings.schedule,
-        options=setup.options,
+        options=options,
         reward=measured_by(settings),
         chooser=chooser,
+        choices=levels,
     )

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from jaxtyping import Float
 
-from ..bandit import Knowledge
-from ..conditions import Catalogue
+from ..bandit import Compared, Knowledge
+from ..choices import Arms, levels_text
 from ..study import Study
 from .figures import NORMAL_95, finished_plays, set_name
-from .rules import Piece, expected_rewards, grid, intervals
+from .rules import Piece, expected_rewards, grid, intervals, recommended
 
 CONTEXTS = 25  # parameters over which effects are averaged
 OFTEN = 0.1  # share of the parameters
@@ -26,13 +26,14 @@ def sentences(study: Study) -> list[str]:
     Returns:
         Plain sentences.
     """
-    learned, names = study.learned, study.settings.catalogue
-    found = [how_it_went(study), phases_sentence(study)]
+    learned, arms = study.learned, study.settings.arms
+    found = [how_it_went(study), phases_sentence(study), *champion_sentences(study)]
     rules = learned_rules(learned, study.family.parameters)
     for phase, pieces in enumerate(rules):
         where = "" if len(rules) == 1 else f"In phase {phase + 1}: "
-        found.append(where + rule_sentence(pieces, names, tuple(study.family.parameters)))
-    found += [effect_sentence(learned, names, phase) for phase in range(len(rules))]
+        found.append(where + rule_sentence(pieces, arms, tuple(study.family.parameters)))
+    found += [effect_sentence(learned, phase) for phase in range(len(rules))]
+    found += choice_sentences(learned)
     return [*found, *_outlook(study)]
 
 
@@ -40,6 +41,8 @@ def learned_rules(learned: Knowledge, boxes: Mapping[str, tuple[float, float]]) 
     """A rule for every decision: intervals of the parameter if there is one, else one set for the parameters played."""
     if len(boxes) == 1:
         ((low, high),) = boxes.values()
+        if isinstance(learned, Compared):
+            return [recommended(learned, low, high)]
         means = expected_rewards(learned, [(value,) for value in grid(low, high)])
         return [intervals(table, low, high) for table in means]
     played = [play.context for play in learned.history]
@@ -59,6 +62,17 @@ def how_it_went(study: Study) -> str:
     return text + "."
 
 
+def champion_sentences(study: Study) -> list[str]:
+    """What the champion is, and whether anything beats it."""
+    learned = study.learned
+    if not isinstance(learned, Compared):
+        return []
+    text = f"Every challenger was played beside the champion, {_arm(study.settings.arms, learned.settings.champion_number)}."
+    if learned.level:
+        text += " Nothing is expected to be better than it by more than 12 % anywhere."
+    return [text]
+
+
 def phases_sentence(study: Study) -> str:
     """What the phases are."""
     phases = [f"{phase.iterations} iterations of {phase.optimizer.name}" for phase in study.settings.schedule.phases]
@@ -69,9 +83,16 @@ def phases_sentence(study: Study) -> str:
     return "A play has a set for each phase: " + "; ".join(f"{i}. {one}" for i, one in enumerate(phases, 1)) + "."
 
 
-def rule_sentence(pieces: Sequence[Piece], catalogue: Catalogue, parameters: Sequence[str]) -> str:
+def _arm(arms: Arms, number: int) -> str:
+    """'{u, c}', or '{u, c} with strip=0.1'."""
+    decision = arms.decision(number)
+    levels = levels_text(decision.choices)
+    return "{" + set_name(decision.conditions.names) + "}" + (f" with {levels}" if levels else "")
+
+
+def rule_sentence(pieces: Sequence[Piece], arms: Arms, parameters: Sequence[str]) -> str:
     """'For s < 4 use {u, c}; for s from 4 to 31 use {c}; above it {uavg, c}.'"""
-    sets = ["{" + set_name(catalogue.parse(piece.arm).names) + "}" for piece in pieces]
+    sets = [_arm(arms, piece.arm) for piece in pieces]
     if len(pieces) == 1:
         return f"Use {sets[0]} for every {' and '.join(parameters) or 'PDE'}."
     (name,) = parameters
@@ -82,17 +103,18 @@ def rule_sentence(pieces: Sequence[Piece], catalogue: Catalogue, parameters: Seq
     return "; ".join([*parts, f"above {last.low:.3g} use {sets[-1]}"]) + "."
 
 
-def effect_sentence(learned: Knowledge, catalogue: Catalogue, phase: int) -> str:
+def effect_sentence(learned: Knowledge, phase: int) -> str:
     """Which conditions help, harm, do either or make no clear difference.
 
     Effects are averaged over the parameters of plays and over the other conditions. In the last phase a decade of
     reward is a factor of ten in error.
     """
-    means, stds = played_effects(learned, phase)
+    names = learned.bandit.conditions
+    means, stds = (found[:, : len(names)] for found in played_effects(learned, phase))
     mean, clear = means.mean(axis=0), np.abs(means.mean(axis=0)) > NORMAL_95 * stds.mean(axis=0)
     surely = np.abs(means) > NORMAL_95 * stds
     either = np.minimum(np.mean(surely & (means > 0), axis=0), np.mean(surely & (means < 0), axis=0)) > OFTEN
-    last, names = phase == learned.bandit.decisions - 1, catalogue.names
+    last = phase == learned.bandit.decisions - 1
     groups: dict[str, list[str]] = {"helps": [], "harms": [], "either": [], "neither": []}
     for i in np.argsort(-np.abs(mean), kind="stable"):
         if either[i]:
@@ -109,6 +131,23 @@ def effect_sentence(learned: Knowledge, catalogue: Catalogue, phase: int) -> str
         parts.append(f"{others}: no clear difference" if parts else "no condition makes a clear difference")
     text = ("" if learned.bandit.decisions == 1 else f"In phase {phase + 1}, ") + "; ".join(parts)
     return text[0].upper() + text[1:] + "."
+
+
+def choice_sentences(learned: Knowledge) -> list[str]:
+    """For each choice, how much its levels matter, and which is best where."""
+    space, found = learned.bandit.space, []
+    means, _ = played_effects(learned, learned.bandit.decisions - 1)
+    start = len(space.conditions)
+    for choice in space.choices:
+        table = means[:, start : start + len(choice.levels)]
+        start += len(choice.levels)
+        labels = [choice.labels[i] for i in dict.fromkeys(table.argmax(axis=1).tolist())]
+        average = table.mean(axis=0)
+        factor = 10 ** float(average.max() - average.min())
+        text = f"Of {choice.name}, {choice.labels[int(average.argmax())]} is best on average over the parameters played"
+        text += f"; the worst level costs a factor of {float(f'{factor:.2g}'):g}"
+        found.append(text + (f"; best somewhere: {', '.join(labels)}." if len(labels) > 1 else "."))
+    return found
 
 
 def _strength(name: str, decades: float, last: bool) -> str:

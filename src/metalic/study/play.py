@@ -51,6 +51,7 @@ class Task:
             versions=versions(),
             host=socket.gethostname(),
             networks=Networks.of(solution) if self.networks else None,
+            estimate=solution.phases[-1].score if self.reward.estimates else None,
         )
 
     def solve(self) -> Solution:
@@ -90,13 +91,15 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a play: done or diverged, with a row per phase that ran, and its networks if they are kept."""
+    """What came of a play: done or diverged, with a row per phase that ran, its networks if they are kept, and the
+    estimate of its error if it was checked."""
 
     status: str
     phases: tuple[PhaseRow, ...]
     versions: Mapping[str, str]
     host: str
     networks: Networks | None = None
+    estimate: float | None = None
 
 
 def run(task: Task) -> Outcome:

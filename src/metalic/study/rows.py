@@ -114,7 +114,8 @@ class PlayRow:
             message = f"{type(result).__name__}: {result}"[:LONGEST_MESSAGE]
             return replace(row, status=FAILED, message=message.encode("utf-8", "replace").decode())
         versions, phases = dict(result.versions), tuple(result.phases)
-        return replace(row, status=result.status, phases=phases, versions=versions, host=result.host)
+        made = {"phases": phases, "versions": versions, "host": result.host, "estimate": result.estimate}
+        return replace(row, status=result.status, **made)
 
     def same_outcome(self, other: PlayRow) -> bool:
         """Whether two rows agree in everything except times."""
