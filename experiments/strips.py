@@ -86,7 +86,7 @@ def summary(found: dict[str, Any]) -> str:
     lines = [
         "# A study that chooses the strip of Burgers' equation",
         "",
-        f"{found['plays']} plays with `fast`, in pairs with the champion, {found['champion']}; then {len(rows)} unseen nu.",
+        f"{found['plays']} plays with `fast`, in pairs with the champion, {found['champion']}; {len(rows)} unseen nu.",
         "",
         f"- learned / champion: {10 ** logs.mean():.2f} (geometric mean; standard error "
         f"{logs.std(ddof=1) / np.sqrt(len(logs)):.2f} decades); promised {promised:.2f}",

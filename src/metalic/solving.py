@@ -140,10 +140,8 @@ def solve(
     measure = partial(error_of, extrapolate=extrapolate, given=None if given is None else given.on(found))
     common: dict[str, Any] = {"extrapolate": extrapolate, "progress": progress}
     limits: dict[str, Any] = {"seconds": seconds, "checkpoint": checkpoint}
-    plain = (
-        conditions is choices is schedule is at_phase_end is seconds is checkpoint is None
-        and options == SolverOptions()
-    )
+    given_none = conditions is choices is schedule is at_phase_end is seconds is checkpoint is None
+    plain = given_none and options == SolverOptions()
     begun = find_start(start, found, cold, shipped=plain)
     warm = Warm(begun, seed=seed, **common).solve(values) if plain and isinstance(begun, Library) else None
     if isinstance(begun, Library):

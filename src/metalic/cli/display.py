@@ -162,9 +162,9 @@ class _Board:
         left, best = self.clock.left(progress), number(min(self.errors, default=None))
         error = number(row.error) if row.taught else row.status
         self.note = f"{progress.finished_count} of {progress.goal} plays, {left}{self._accumulated()}"
-        self.rows.append((str(row.number), context(row), row.sets, error, best))
+        self.rows.append((str(row.number), context(row), row.arm, error, best))
         if self.lines:
-            outcome = f"{context(row)}  {row.sets}  error {error}  best {best}"
+            outcome = f"{context(row)}  {row.arm}  error {error}  best {best}"
             typer.echo(f"play {row.number}/{progress.goal}  {outcome}  {left}", err=True)
 
     def _accumulated(self) -> str:
@@ -219,7 +219,7 @@ def _describe_trial(progress: StudyProgress, name: Callable[[int], str]) -> str:
     if row is None:
         return f"finishing {progress.flying} trial(s) in flight; Ctrl-C again stops at once"
     error = row.status if row.error is None else f"error {row.error:.2e}"
-    return f"{name(row.number)}  {row.sets}  {error}"
+    return f"{name(row.number)}  {row.arm}  {error}"
 
 
 # ---- many members

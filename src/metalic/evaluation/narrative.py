@@ -67,7 +67,8 @@ def champion_sentences(study: Study) -> list[str]:
     learned = study.learned
     if not isinstance(learned, Compared):
         return []
-    text = f"Every challenger was played beside the champion, {_arm(study.settings.arms, learned.settings.champion_number)}."
+    champion = _arm(study.settings.arms, learned.settings.champion_number)
+    text = f"Every challenger was played beside the champion, {champion}."
     if learned.level:
         text += " Nothing is expected to be better than it by more than 12 % anywhere."
     return [text]
@@ -175,4 +176,5 @@ def _outlook(study: Study) -> list[str]:
         return []
     low, high = min(expected), max(expected)
     span = f"{low:.1e}" if len(expected) == 1 else f"between {low:.1e} and {high:.1e}"
-    return [f"With the recommended sets a {advice[0].meaning} {span} is expected."]
+    article = "an" if (advice[0].meaning or "").startswith(tuple("aeiou")) else "a"
+    return [f"With the recommended sets {article} {advice[0].meaning} {span} is expected."]

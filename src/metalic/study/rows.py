@@ -114,8 +114,8 @@ class PlayRow:
             message = f"{type(result).__name__}: {result}"[:LONGEST_MESSAGE]
             return replace(row, status=FAILED, message=message.encode("utf-8", "replace").decode())
         versions, phases = dict(result.versions), tuple(result.phases)
-        made = {"phases": phases, "versions": versions, "host": result.host, "estimate": result.estimate}
-        return replace(row, status=result.status, **made)
+        row = replace(row, status=result.status, phases=phases, versions=versions, host=result.host)
+        return replace(row, estimate=result.estimate)
 
     def same_outcome(self, other: PlayRow) -> bool:
         """Whether two rows agree in everything except times."""

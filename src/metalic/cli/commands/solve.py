@@ -15,10 +15,12 @@ from ..options import (
     Extrapolate,
     FamilyName,
     Json,
+    Level,
     Parameters,
     Quiet,
     Seed,
     check_writable,
+    read_levels,
     read_parameters,
 )
 from ..printing import names, number, print_json, warnings_as_lines
@@ -40,6 +42,7 @@ def command(
             "the family's name: as the ready-made ledger advises.",
         ),
     ] = None,
+    choose: Level = None,
     schedule: Annotated[
         str | None, typer.Option(help="fast (default of a cold start), quick, accurate, or paper; see docs/solver.md.")
     ] = None,
@@ -75,7 +78,7 @@ def command(
 
     Example: metalic solve poisson -p s=20 -c u,c --plot poisson.png
     """
-    values = read_parameters(parameter)
+    values, levels = read_parameters(parameter), read_levels(choose)
     for path in (out, plot, checkpoint):
         check_writable(path)
     from ... import runtime
@@ -110,6 +113,7 @@ def command(
             tolerance=tolerance,
             start=start,
             cold=cold,
+            choices=levels,
             parameters=values,
         )
     if out is not None:
