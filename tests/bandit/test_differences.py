@@ -73,10 +73,10 @@ def test_draws_have_the_mean_and_deviation_of_the_posterior():
     found = model(25)
     z, rng = np.array([0.6]), np.random.default_rng(1)
     draw = found.drawer(z)
-    draws = np.array([draw(rng) for _ in range(4000)])
+    draws = np.array([draw(rng) for _ in range(1500)])
     mean, std = found.predict(z)
     tried = np.setdiff1d(found.played, [CHAMPION])  # the own numbers of others are left out of draws
-    np.testing.assert_allclose(draws.mean(axis=0)[tried], mean[tried], atol=0.02)
+    np.testing.assert_allclose(draws.mean(axis=0)[tried], mean[tried], atol=0.03)
     np.testing.assert_allclose(draws.std(axis=0)[tried], std[tried], rtol=0.1)
     assert np.all(draws[:, CHAMPION] == 0)
 

@@ -1,9 +1,9 @@
 """What is known from pairs: which arm to play beside the champion next, and which to recommend.
 
-A challenger is recommended in a context where it beats the champion with a given probability; of several the one that
-gains most, and of those that gain the same the one with the fewest conditions. Every fourth pair confirms: it plays the
-arm that would be recommended if one had to be. How far these plays were from what was forecast before them, in
-deviations, widens all later forecasts and lowers all later probabilities.
+A challenger is recommended in a context where it beats the champion, by more than 0.03 decades, with a given
+probability; of several the one that gains most, and of those that gain the same the one with the fewest conditions.
+Every fourth pair confirms: it plays the arm that would be recommended if one had to be. How far these plays were from
+what was forecast before them, in deviations, widens all later forecasts and lowers all later probabilities.
 """
 
 from __future__ import annotations
@@ -156,8 +156,7 @@ class Compared(Knowledge):
         return tuple(self.bandit.space.decision(i, float(mean[i]), float(std[i])) for i in numbers)
 
     def _recommended(self, mean: Float[np.ndarray, "m"], std: Float[np.ndarray, "m"]) -> int:
-        surely = mean > norm.ppf(self.settings.probability) * std
-        surely &= mean > 0
+        surely = mean - ALIKE > norm.ppf(self.settings.probability) * std
         if not surely.any():
             return self.settings.champion_number
         alike = np.flatnonzero(surely & (mean >= mean[surely].max() - ALIKE))
@@ -170,10 +169,8 @@ class Compared(Knowledge):
         return (self.ranking(context, top=top),)
 
     def probability(self, arm: Decision) -> float:
-        """The probability that an arm of a ranking beats the champion."""
-        if not arm.std:
-            return 0.0 if arm.mean == 0 else 1.0
-        return float(norm.cdf((arm.mean or 0.0) / arm.std))
+        """The probability that an arm of a ranking beats the champion, by more than what counts as the same."""
+        return float(norm.cdf(((arm.mean or 0.0) - ALIKE) / arm.std)) if arm.std else 0.0
 
     def forecast(self, context: Sequence[float], arm: Decision) -> tuple[float, float]:
         mean, std = self.trend.predict(self.place(context))
@@ -191,8 +188,9 @@ class Compared(Knowledge):
         if len(self.pairs) < JUDGED:
             return False
         d = len(self.bandit.low)
-        places = qmc.Sobol(max(d, 1), scramble=False).random(PLACES)[:, :d]
-        return all(float(self.model.predict(z)[0].max()) < WORTH for z in places)
+        low, high = np.asarray(self.bandit.low), np.asarray(self.bandit.high)
+        contexts = low + (high - low) * qmc.Sobol(max(d, 1), scramble=False).random(PLACES)[:, :d]
+        return all(float(self.model.predict(self.place(context))[0].max()) < WORTH for context in contexts.tolist())
 
     # ---- contexts
 
