@@ -191,7 +191,7 @@ def new_settings(
     plan = find_schedule("fast" if schedule is None else schedule)
     return StudySettings(
         family=found,
-        bandit_settings=Sequential() if bandit is None else bandit,
+        bandit_settings=(Paired() if choices else Sequential()) if bandit is None else bandit,
         schedule=plan,
         reward=find_reward(reward, found),
         seed=0 if seed is None else seed,

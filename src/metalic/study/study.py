@@ -50,9 +50,11 @@ class Study:
     Args:
         path: The ledger.
         family: The family: a name, 'file.py:MyFamily', a class or an instance.
-        bandit: `Sequential()` (default) or `Single()`.
+        bandit: `Sequential()`, `Single()` or `Paired()`; by default `Paired()` if there are choices, else
+            `Sequential()`.
         schedule: A schedule or its name; 'fast' by default.
-        reward: 'error' (default if the family has a reference), 'residual' or 'error+time:SECONDS'.
+        reward: 'error' (default if the family has a reference), 'estimate' (default otherwise), 'residual' or
+            'error+time:SECONDS'.
         seed: Decides contexts, points and ties; 0 by default.
         solver: Options of every solve, such as {'hidden': (20, 20)}.
         protocol: A published set of experiments whose settings to use ('authors').

@@ -30,7 +30,7 @@ def command(
         str | None,
         typer.Option(
             help="paired: one set for the whole play, in pairs with a champion; seq: a set for each phase; single: one "
-            "for the whole play. [default: seq]"
+            "for the whole play. [default: seq; with --choose or --champion paired]"
         ),
     ] = None,
     policy: Annotated[
@@ -86,7 +86,8 @@ def command(
     choices = read_choose(choose)
     given = {"champion": champion, "probability": probability, "policy": policy, "kernel": kernel, "first": first}
     given = {name: value for name, value in given.items() if value is not None}
-    chosen = _read_bandit(bandit, given) if bandit is not None or given else None
+    usual = "paired" if choices or champion or probability else "seq"
+    chosen = _read_bandit(bandit or usual, given) if bandit is not None or given else None
     options: dict[str, Any] = {"start_from": start_from, "protocol": protocol, "networks": networks}
     options["choices"] = choices
     with (
@@ -120,14 +121,14 @@ def _play(study: Study, plays: int, pool: int | str, quiet: bool, stop_when_leve
         typer.echo(f"'{study.path}' has {study.finished_count} plays already; --plays is the total number", err=True)
 
 
-def _read_bandit(bandit: str | None, given: dict[str, Any]) -> Settings:
+def _read_bandit(bandit: str, given: dict[str, Any]) -> Settings:
     from ...bandit import Paired, Sequential, Single, find_policy
 
-    kinds: dict[str | None, type[Settings]] = {"paired": Paired, "single": Single, "seq": Sequential}
-    if bandit not in (None, *BANDITS):
+    kinds: dict[str, type[Settings]] = {"paired": Paired, "single": Single, "seq": Sequential}
+    if bandit not in BANDITS:
         raise ParameterError(f"--bandit is one of {', '.join(BANDITS)}, not '{bandit}'")
     paired = [name for name in ("champion", "probability") if name in given]
-    if paired and bandit not in (None, "paired"):
+    if paired and bandit != "paired":
         raise ParameterError(f"--{paired[0]} is for --bandit paired, not for '{bandit}'")
     options = given | ({"policy": find_policy(given["policy"])} if "policy" in given else {})
-    return kinds[bandit or ("paired" if paired else "seq")](**options)
+    return kinds[bandit](**options)
