@@ -89,8 +89,8 @@ class Bandit:
         if self.phases < 1:
             raise BanditError(f"a play has at least one phase, not {self.phases}")
         for index in self.settings.first:
-            if integer(index) is None or index >= 2 ** len(self.conditions):
-                most = 2 ** len(self.conditions) - 1
+            if integer(index) is None or index >= len(self.space):
+                most = len(self.space) - 1
                 raise BanditError(
                     f"a set to begin with is an index from 0 to {most}, not {index!r}; a study also takes names"
                 )
