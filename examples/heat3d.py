@@ -1,4 +1,10 @@
-"""The heat equation in two dimensions of space and one of time.
+"""
+Heat in two dimensions of space and one of time
+===============================================
+
+The heat equation in two dimensions of space and one of time.
+
+::
 
     u_t = k (u_xx + u_yy)            (x, y) in [0, 1]^2, t in [0, 1], k in [0.01, 0.1]
     u = 0                            on the four sides
@@ -6,6 +12,8 @@
     u = exp(-2 pi^2 k t) sin(pi x) sin(pi y)          the exact solution
 
 The interface x = 1/2 is a square in (y, t); the flux through it is -k u_x.
+
+::
 
     metalic solve examples/heat3d.py:Heat3D -p k=0.05 -c u,c --plot heat.png
 """
@@ -22,6 +30,7 @@ class Heat3D(mt.Family):
     domain = mt.Box(x=(0, 1), y=(0, 1), t=(0, 1))
     decomposition = mt.split(domain, x=[0.5])
     points = mt.Points(boundary=300, interface=200)  # surfaces, not lines: more points than the default
+    conditions = ("u", "c")
     default_conditions = ("u", "c")
 
     def residual(self, u, p, k):
@@ -42,3 +51,11 @@ class Heat3D(mt.Family):
             return np.exp(-2 * np.pi * k * t) * np.sin(x) * np.sin(y)
 
         return exact
+
+
+if __name__ == "__main__":
+    short = [mt.Phase(mt.GaussNewton(), 40)]
+    few = mt.Points(collocation=300, boundary=100, interface=50)
+    solution = mt.solve(Heat3D, schedule=short, points=few, k=0.05)
+    print(f"error {solution.error:.1e}, estimate {solution.checked.estimate:.1e}: {solution.checked.verdict}")
+    solution.plot()

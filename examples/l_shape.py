@@ -1,10 +1,18 @@
-"""Poisson's equation on an L-shape: a domain with a re-entrant corner, as a union of boxes.
+"""
+An L-shape
+==========
+
+Poisson's equation on an L-shape: a domain with a re-entrant corner, as a union of boxes.
+
+::
 
     u_xx + u_yy = -2 w^2 sin(w x) sin(w y)       on ([0, 2] x [0, 1]) with ([0, 1] x [1, 2]); w in [1, 4]
     u = exact values                             on the boundary
     u = sin(w x) sin(w y)                        the exact solution
 
 The names "x=1" and "y=1" are the two faces that meet in the re-entrant corner (1, 1).
+
+::
 
     metalic solve examples/l_shape.py:LShape -p w=2 -c u,c --plot l_shape.png
 """
@@ -24,6 +32,7 @@ class LShape(mt.Family):
     parameters = {"w": (1.0, 4.0)}
     domain = mt.Union(mt.Box(x=(0, 2), y=(0, 1)), mt.Box(x=(0, 1), y=(1, 2)))
     decomposition = mt.split(domain, y=[1.0])
+    conditions = ("u", "c")
     default_conditions = ("u", "c")
 
     def residual(self, u, p, w):
@@ -38,3 +47,11 @@ class LShape(mt.Family):
 
     def reference(self, w):
         return lambda points: exact(np, *points.T, w)
+
+
+if __name__ == "__main__":
+    short = [mt.Phase(mt.GaussNewton(), 40)]
+    few = mt.Points(collocation=300, boundary=100, interface=50)
+    solution = mt.solve(LShape, schedule=short, points=few, w=2)
+    print(f"error {solution.error:.1e}, estimate {solution.checked.estimate:.1e}: {solution.checked.verdict}")
+    solution.plot()

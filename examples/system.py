@@ -1,4 +1,10 @@
-"""A system of two equations: water of small height h and momentum v between two walls.
+"""
+A system of two equations
+=========================
+
+A system of two equations: water of small height h and momentum v between two walls.
+
+::
 
     h_t + v_x = 0                    x in [0, 1], t in [0, 1], c in [0.5, 3]
     v_t + c^2 h_x = 0
@@ -8,6 +14,8 @@
 
 The unknown has two components, `u.h` and `u.v`; the residual and the flux have one entry per equation. A condition
 such as `u` asks for continuity of both components.
+
+::
 
     metalic solve examples/system.py:Sloshing -p c=2 -c u,c --plot sloshing.png
 """
@@ -24,6 +32,7 @@ class Sloshing(mt.Family):
     domain = mt.Box(x=(0, 1), t=(0, 1))
     decomposition = mt.split(domain, x=[0.5])
     components = ("h", "v")
+    conditions = ("u", "c")
     default_conditions = ("u", "c")
 
     def residual(self, u, p, c):
@@ -45,3 +54,11 @@ class Sloshing(mt.Family):
             return np.stack([np.cos(x) * np.cos(c * t), c * np.sin(x) * np.sin(c * t)], axis=-1)
 
         return exact
+
+
+if __name__ == "__main__":
+    short = [mt.Phase(mt.GaussNewton(), 40)]
+    few = mt.Points(collocation=300, boundary=100, interface=50)
+    solution = mt.solve(Sloshing, schedule=short, points=few, c=2)
+    print(f"error {solution.error:.1e}, estimate {solution.checked.estimate:.1e}: {solution.checked.verdict}")
+    solution.plot()

@@ -1,4 +1,10 @@
-"""Heat flow through a plate of two materials: the gradient jumps, the flux does not.
+"""
+Two materials
+=============
+
+Heat flow through a plate of two materials: the gradient jumps, the flux does not.
+
+::
 
     (k u_x)_x + (k u_y)_y = 0        on [0, 1]^2; k = 1 for x < 1/2, k = 5 for x > 1/2; q in [1, 5]
     u = exact values                 on the boundary
@@ -6,6 +12,8 @@
 
 At x = 1/2 both sides have the value sin(pi y) and the flux k u_x = q pi sin(pi y), so u_x jumps by the factor 5.
 Continuity of the gradient (`x`) is wrong here; continuity of the flux (`c`), each side with its own k, is right.
+
+::
 
     metalic solve examples/two_materials.py:TwoMaterials -p q=2 -c u,c --plot plate.png
 """
@@ -29,6 +37,7 @@ class TwoMaterials(mt.Family):
         domain, {"left": domain.replaced(x=(0, 0.5)), "right": domain.replaced(x=(0.5, 1))}
     )
     coefficients = {"k": {"left": 1.0, "right": 5.0}}
+    conditions = ("u", "c", "x")
     default_conditions = ("u", "c")
 
     def residual(self, u, p, q):
@@ -42,3 +51,11 @@ class TwoMaterials(mt.Family):
 
     def reference(self, q):
         return lambda points: exact(np, *points.T, np.where(points[:, 0] < 0.5, 1.0, 5.0), q)
+
+
+if __name__ == "__main__":
+    short = [mt.Phase(mt.GaussNewton(), 40)]
+    few = mt.Points(collocation=300, boundary=100, interface=50)
+    solution = mt.solve(TwoMaterials, schedule=short, points=few, q=2)
+    print(f"error {solution.error:.1e}, estimate {solution.checked.estimate:.1e}: {solution.checked.verdict}")
+    solution.plot()

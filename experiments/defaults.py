@@ -15,6 +15,7 @@ other processes on the machine disturb less. Programs are compiled before, by a 
 
 import argparse
 import dataclasses
+import inspect
 import json
 import time
 from collections.abc import Iterable
@@ -62,6 +63,8 @@ def solves(name: str, options: dict[str, Any], numbers: Iterable[int], values: n
     import metalic as mt
 
     rest = {key: value for key, value in options.items() if key != "schedule"}
+    if "check" in inspect.signature(mt.solve).parameters:  # version 0.1 has no check; its seconds are no training
+        rest["check"] = False
     mt.solve(name, None, one_iteration(options["schedule"]), parameters={parameter: values[0]}, **rest)
     for number in numbers:
         begun = time.process_time()
@@ -77,6 +80,7 @@ def solves(name: str, options: dict[str, Any], numbers: Iterable[int], values: n
             "seconds": solution.seconds,
             "cpu": time.process_time() - begun,
             "iterations": [phase.iterations for phase in solution.phases],
+            "gathered": list(getattr(solution.phases[-1], "gathered", ())),
             "stopped": solution.phases[-1].stop_reason,
         }
 

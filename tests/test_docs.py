@@ -35,6 +35,16 @@ def test_verdict():
     assert found["solution"].checked.estimate == pytest.approx(found["solution"].error, rel=0.5)
 
 
+def test_reading_off(tmp_path, monkeypatch):
+    pytest.importorskip("xarray")
+    pytest.importorskip("meshio")
+    monkeypatch.chdir(tmp_path)
+    found = run_page("reading-off.md")
+    assert found["solution"].checked.good
+    for name in ("bar.nc", "bar.vtu", "bar.png"):
+        assert (tmp_path / name).stat().st_size > 0
+
+
 def test_evaluation(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     found = run_page("evaluation.md")

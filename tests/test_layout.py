@@ -18,6 +18,8 @@ SOURCE = TESTS.parent / "src" / "metalic"
 ITEMS = "the experiments share one directory of ledgers, which reproduction/test_reproduce.py fills step by step"
 MEMBER = "the members of a catalogue are tested together in families/test_built_in.py and families/test_references.py"
 ELSEWHERE = {
+    "evaluation/pictures.py": "what its figures show is tested in evaluation/test_figures.py, where they stand in "
+    "evaluation/test_report.py, and one of a user's own in test_registry.py",
     "families/advection.py": MEMBER,
     "families/burgers.py": MEMBER,
     "families/heat.py": MEMBER,

@@ -124,6 +124,31 @@ def test_a_function_as_a_coefficient_is_refused():
 # --- Laws ------------------------------------------------------------------------------------------------------------
 
 
+class Disc(mt.Family):
+    """u'' + u' / r = 1 on a ring; `r` is also the name of a condition, the residual."""
+
+    domain = mt.Box(r=(1, 2))
+    decomposition = mt.split(domain, r=[1.5])
+
+    def residual(self, u, p):
+        return u.rr + u.r / p.r - 1.0
+
+    def boundary(self):
+        return [mt.Dirichlet("r=1", "r=2", 0.0)]
+
+    def reference(self):
+        b = -3 / (4 * np.log(2))
+        return lambda points: (points[:, 0] ** 2 - 1) / 4 + b * np.log(points[:, 0])
+
+
+def test_a_coordinate_may_be_called_r():
+    settings = {"hidden": HIDDEN, "points": POINTS, "check": False}
+    solution = mt.solve(Disc, "u,d_r", [mt.Phase(mt.GaussNewton(), 60)], **settings)
+    assert solution.error < 1e-3
+    assert solution.d("r")(r=1.5) == pytest.approx(1.5 / 2 - 3 / (4 * np.log(2)) / 1.5, abs=1e-2)
+    assert "r" in mt.Catalogue(Disc()).names
+
+
 def family_with(law):
     return type("Odd", (Plate,), {"residual": lambda self, u, p: law(u)})()
 

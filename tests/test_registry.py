@@ -8,23 +8,27 @@ from pathlib import Path
 from typing import Any
 
 import cloudpickle
+import decay
 import numpy as np
 import pytest
 
 import metalic as mt
 from metalic.bandit import KERNELS, POLICIES, find_kernel, find_policy
 from metalic.evaluation.baselines import METHODS
+from metalic.evaluation.pictures import FIGURES
 from metalic.families import BUILT_IN, find_family
 from metalic.pinn import SCHEDULES, find_schedule
 from metalic.pinn.optimizers import OPTIMIZERS
 from metalic.registry import Registry
+from metalic.reproduction import ITEMS, SCALES
 from metalic.study import Ledger, Study
 from metalic.study.packing import packed
 from metalic.study.protocol import PROTOCOLS
 from metalic.study.rewards import REWARDS, find_reward
 
 FILE = Path(__file__).parent / "helpers" / "own.py"
-KINDS = (BUILT_IN, SCHEDULES, OPTIMIZERS, POLICIES, KERNELS, REWARDS, METHODS, PROTOCOLS)
+DECAY = f"{Path(decay.__file__)}:Decay"
+KINDS = (BUILT_IN, SCHEDULES, OPTIMIZERS, POLICIES, KERNELS, REWARDS, METHODS, PROTOCOLS, FIGURES, ITEMS)
 EVERYTHING = {
     "--family": f"{FILE}:Own",
     "--schedule": f"{FILE}:SCHEDULE",
@@ -76,6 +80,19 @@ def test_everything_from_a_file_on_the_command_line(tmp_path: Path, command: Cal
     assert None not in means  # the kernel's model was asked
     solved = command("solve", f"{FILE}:Own", "-p", "a=1", "--schedule", f"{FILE}:SCHEDULE", "--json", "--quiet")
     assert json.loads(solved.out)["phases"][0]["optimizer"] == "descent"
+
+
+def test_what_is_made_from_a_ledger_on_the_command_line(tmp_path: Path, command: Callable[..., Any]) -> None:
+    """A method to compare with, a figure of the report, and an item to reproduce."""
+    decay.play(tmp_path / "a.db", 6, family=DECAY)
+    said = command("test", "a.db", "--family", DECAY, "--methods", f"{FILE}:LAST_ONLY", "--pdes", 1, "--json")
+    assert "PDE 1  last condition alone  x  error" in said.err, said.err
+    assert [row["title"] for row in json.loads(said.out)["methods"]] == ["learned", "last condition alone"]
+    drawn = command("report", "a.db", "--family", DECAY, "--figure", f"{FILE}:PlaysOfEach")
+    assert drawn.code == 0, drawn.err
+    assert "The number of plays of each study." in (tmp_path / "report.html").read_text()
+    made = command("reproduce", f"{FILE}:COUNT", "--scale", "small", "--json")
+    assert (made.code, json.loads(made.out)["rows"]) == (0, [[str(SCALES["small"].pdes)]]), made.err
 
 
 @pytest.mark.parametrize(

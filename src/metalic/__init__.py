@@ -76,10 +76,12 @@ if TYPE_CHECKING:
     from .study import Library, Recommendation, Study, prepare, sweep
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
-    raise AttributeError(f"module 'metalic' has no attribute '{name}'")
+if not TYPE_CHECKING:  # a type checker must not believe that every name exists
+
+    def __getattr__(name: str) -> Any:
+        if name in _HOME:
+            return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+        raise AttributeError(f"module 'metalic' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:

@@ -2,7 +2,16 @@
 
 
 class MetalicError(Exception):
-    """Base of all errors that METALIC raises on purpose; the command line prints them and exits with 2."""
+    """Base of all errors that METALIC raises on purpose; the command line prints them and exits with 2.
+
+    Example:
+        >>> import metalic as mt
+        >>> try:
+        ...     mt.find_family("poison")
+        ... except mt.MetalicError as error:
+        ...     print(type(error).__name__, str(error)[:19])
+        FamilyError no family 'poison':
+    """
 
 
 class FamilyError(MetalicError):
@@ -50,7 +59,14 @@ class LedgerError(StudyError):
 
 
 class MetalicWarning(UserWarning):
-    """Something is probably wrong, but can be continued with: a solution whose check is not good, missing data."""
+    """Something is probably wrong, but can be continued with: a solution whose check is not good, missing data.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore", MetalicWarning)  # "error" stops at a solution that is not good
+        ...     warnings.warn("not good", MetalicWarning)
+    """
 
 
 class LibraryError(StudyError):

@@ -54,6 +54,7 @@ def solve(
     scaling: str | None = None,
     lambda_boundary: float | None = None,
     lambda_interface: float | Mapping[str, float] | None = None,
+    activation: str | None = None,
     extrapolate: bool = False,
     progress: Callable[[Report], Any] | None = None,
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None,
@@ -79,7 +80,7 @@ def solve(
             before it. None takes the default of the family. A set in a `Phase` goes before all of these.
         schedule: The name of a schedule, a `Schedule` or a list of phases; 'fast' if the start is cold.
         seed: Decides the points and the weights at the start.
-        hidden: The widths of the hidden layers. This and the next six options are decided by the family if they are
+        hidden: The widths of the hidden layers. This and the next seven options are decided by the family if they are
             None, else by the schedule, else by the package: (20, 20), 'float64' and weights of 20 and 5.
         points: The numbers of points.
         precision: 'float64' or 'float32'.
@@ -88,6 +89,7 @@ def solve(
         lambda_boundary: The weight of the boundary terms.
         lambda_interface: The weight of the interface terms: one number, or weights by condition such as {"uavg": 10};
             a condition that is not named keeps the default.
+        activation: The function between the layers of a network: 'tanh' (the default) or 'sine'.
         extrapolate: Allow parameters outside their boxes.
         progress: Called with a `Report` when a phase begins and after every chunk of iterations; if it returns True,
             the phase ends.
@@ -107,7 +109,7 @@ def solve(
             limit has ended keeps the file, so that the same call continues it.
         start: A solution, a library, a study, the file of one of them, or an array of weights to start from instead
             of random networks, for the same parameters or others. By default the library that the package ships for
-            the family, if there is one and neither conditions nor a schedule nor any of the seven options is given.
+            the family, if there is one and neither conditions nor a schedule nor any of the eight options is given.
             Phases that only find a start (Adam) are left out, unless they are marked `always` or there is no other
             phase. Networks of another shape or decomposition are made to fit: exactly if the new ones are wider, else
             by least squares.
@@ -135,7 +137,7 @@ def solve(
     chooser = find_chooser(conditions, found, plan)
     if tolerance is not None and not (real(tolerance) or 0) > 0:
         raise ScheduleError(f"a tolerance is a positive number such as 1e-4, not {tolerance!r}")
-    options = SolverOptions(hidden, points, precision, sampling, scaling, lambda_boundary, lambda_interface)
+    options = SolverOptions(hidden, points, precision, sampling, scaling, lambda_boundary, lambda_interface, activation)
     given = reference if reference is None or isinstance(reference, Reference) else Reference.from_file(reference)
     measure = partial(error_of, extrapolate=extrapolate, given=None if given is None else given.on(found))
     common: dict[str, Any] = {"extrapolate": extrapolate, "progress": progress}

@@ -36,6 +36,10 @@ def test_nine_conditions_in_their_fixed_order(family):
     assert all(condition.description and condition.formula for condition in catalogue.conditions)
 
 
+def test_a_family_may_be_given_by_its_name_or_its_class():
+    assert Catalogue("poisson").names == Catalogue(Poisson).names == POISSON.names
+
+
 class Plain(Family):
     """Three coordinates, no flux, nothing declared."""
 

@@ -21,7 +21,7 @@ def test_single_domain_methods(short_study: Study) -> None:
     assert hidden == {"pinn-sub": (3,), "pinn-merge-h": (6,), "pinn-merge-v": (3, 3)}
     given = replace(short_study.settings, options=SolverOptions(points=mt.Points(10, 6, 4)))
     setup = METHODS["pinn-sub"].setup(given, None)
-    assert setup.options.points == union(mt.Points(10, 6, 4), 2) == mt.Points(20, 12, 4)
+    assert setup.options.points == union(mt.Points(10, 6, 4), ["1", "2"]) == mt.Points(20, 12, 4)
     assert setup.options.hidden == (20, 20)
 
 

@@ -50,6 +50,17 @@ def test_a_value_is_any_real_number(number):
     assert Dirichlet("x=0", number).law(polynomial(), POINT, {}, {}) == pytest.approx(U - 1)
 
 
+def test_a_condition_is_printed_as_it_is_written():
+    def inflow(p, k):
+        return k * p.x
+
+    assert repr(Dirichlet("x=0", "x=1", 0.0)) == "Dirichlet('x=0', 'x=1', 0.0)"
+    assert repr(Dirichlet("t=0", inflow, of="v")) == "Dirichlet('t=0', inflow(p, k), of='v')"
+    assert repr(Neumann("x=1", lambda p: p.t)) == "Neumann('x=1', <lambda>(p))"
+    assert repr(Robin("x=1", 0.5, alpha=1.0, beta=2.0)) == "Robin('x=1', 0.5, alpha=1.0, beta=2.0)"
+    assert repr(Periodic("x")) == "Periodic(coordinate='x', order=2)"
+
+
 def test_values_are_functions_of_the_point_and_of_the_parameters_they_name():
     parameters = {"c": 3.0, "k": 5.0}
 

@@ -21,6 +21,24 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
+def test_points_within_a_subdomain():
+    points = Points(10, within={"left": 30})
+    assert (points.inside("left"), points.inside("right"), points.times(3).inside("left")) == (30, 10, 90)
+    assert points == Points(10, within=points.within)
+    assert hash(points) != hash(Points(10))
+    assert repr(Points(10)) == "Points(collocation=10, boundary=100, interface=101)"  # as old ledgers have it
+    assert repr(points).endswith("within={'left': 30})")
+    points.check(["left", "right"])
+    with pytest.raises(GeometryError, match=r"within 'left': there is no such subdomain \(a, b\)"):
+        points.check(["a", "b"])
+
+
+@pytest.mark.parametrize("within", [{"a": 0}, {"a": "x"}, {3: 5}, 5, [("a",)]])
+def test_points_within_subdomains_are_numbers_by_name(within):
+    with pytest.raises(GeometryError, match="numbers by name"):
+        Points(within=within)
+
+
 def test_there_are_five():
     assert SAMPLINGS == ("random", "grid", "latin", "sobol", "poisson")
 

@@ -1,17 +1,23 @@
 """A user's file with one of each kind of thing that can be added; `test_registry.py` names them by their place."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
+from matplotlib.figure import Figure
 
 import metalic as mt
 from metalic.bandit import Policy, RewardKernel
 from metalic.bandit.kernel import Hyperprior
+from metalic.evaluation.baselines import FixedSet
+from metalic.evaluation.pictures import Picture
+from metalic.evaluation.tables import Table
 from metalic.pinn.optimizers import Optimizer, Progress
 from metalic.pinn.optimizers.base import status_of, unevaluated
-from metalic.study import Reward
+from metalic.reproduction.campaign import Campaign, Item, Made
+from metalic.study import Reward, Study
 
 
 class Twice(mt.Condition):
@@ -96,3 +102,28 @@ class Plain(Reward):
 
     def of(self, record: Any, seconds: float) -> float:
         return -record.error
+
+
+LAST_ONLY = FixedSet(
+    "last-only", "last condition alone", 100, lambda catalogue, _: catalogue.parse(catalogue.names[-1:])
+)
+
+
+class PlaysOfEach(Picture):
+    """A bar per study."""
+
+    name = "plays-of-each"
+    caption = "The number of plays of each study."
+
+    def draw(self, studies: Sequence[Study]) -> Iterator[tuple[str, Figure]]:
+        figure = Figure()
+        figure.subplots().bar(range(len(studies)), [len(study.plays) for study in studies])
+        yield "Plays of each study", figure
+
+
+def _counted(campaign: Campaign) -> Made:
+    table = Table("PDEs per family", ("PDEs",), ((campaign.scale.pdes,),))
+    return campaign.save("count", {}, table, table, schedule="")
+
+
+COUNT = Item("count", _counted)

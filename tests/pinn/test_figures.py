@@ -14,13 +14,13 @@ from metalic.pinn.figures import comparison_figure
         (Line, 0.5, 2, 0),
         (Line, None, 2, 0),
         (Poisson, 0.5, 3, 2),
-        (Poisson, None, 2, 1),
-        (Room, None, 2, 1),
-        (Quad, None, 2, 1),
+        (Poisson, None, 3, 2),
+        (Room, None, 3, 2),
+        (Quad, None, 3, 2),
     ],
 )
 def test_a_picture_has_its_panels(family, error, panels, bars, tmp_path):
-    """Solution, error where a reference exists, points; a colour bar for each map; it can be written to a file."""
+    """Solution, error or residual, points; a colour bar for each map; it can be written to a file."""
     figure = untrained(family, error=error).plot()
     assert isinstance(figure, Figure)
     assert len(figure.axes) == panels + bars
@@ -35,6 +35,19 @@ def test_a_picture_shows_the_values_of_the_solution():
     assert shown[0, 0] == pytest.approx(float(solution(x=0.0, y=0.0)))
     assert shown[-1, 0] == pytest.approx(float(solution(x=0.0, y=1.0)))  # y is the vertical axis
     assert (figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()) == ("x", "y")
+
+
+def test_without_a_reference_the_residual_is_drawn():
+    solution = untrained(Poisson, error=None)
+    figure = solution.plot()
+    axis = figure.axes[1]
+    assert axis.get_title() == "size of the residual"
+    shown = axis.collections[0].get_array().data.reshape(161, 161)
+    source = 0.25  # halfway up the bump's edge along x and y
+    truth = solution.d("xx")(x=0.25, y=0.75) + solution.d("yy")(x=0.25, y=0.75) - source
+    assert shown[120, 40] == pytest.approx(abs(float(truth)), rel=1e-9)
+    line = untrained(Line, error=None).plot().axes[1].lines[0]
+    assert line.get_ydata()[100] == pytest.approx(abs(untrained(Line).residual(x=line.get_xdata()[100])), rel=1e-9)
 
 
 def test_two_solutions_side_by_side():

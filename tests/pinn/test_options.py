@@ -28,6 +28,8 @@ class Own(Line):
         ({"precision": "x"}, ScheduleError, "no precision 'x': allowed are float64, float32"),
         ({"sampling": "x"}, GeometryError, "no sampling 'x': allowed are random, grid, latin, sobol, poisson"),
         ({"scaling": 3}, ScheduleError, "no scaling '3': allowed are subdomain, domain, none"),
+        ({"activation": "relu"}, ScheduleError, "no activation 'relu': allowed are tanh, sine"),
+        ({"points": {"within": {"1": 0}}}, GeometryError, "numbers by name"),
         ({"lambda_boundary": -1}, ScheduleError, "lambda_boundary is a number of at least 0, not -1"),
         ({"lambda_interface": {"u": "x"}}, ScheduleError, "lambda_interface of 'u' is a number of at least 0, not 'x'"),
         ({"speed": 1}, ScheduleError, "no solver option 'speed': allowed are hidden, points"),
@@ -60,6 +62,18 @@ def test_the_argument_goes_before_the_family_before_the_schedule() -> None:
 def test_weights_of_conditions_that_do_not_exist() -> None:
     with pytest.raises(ScheduleError, match="lambda_interface names no condition 'flux': allowed are u"):
         SolverOptions(lambda_interface={"flux": 1.0}).settled(Line(), PLAIN)
+
+
+def test_activations_and_points_within_subdomains_are_stored_only_if_used() -> None:
+    options = SolverOptions(activation="sine", points=Points(30, 2, 1, within={"2": 50})).settled(Line(), PLAIN)
+    stored = json.loads(json.dumps(options.to_dict()))
+    points = {"collocation": 30, "boundary": 2, "interface": 1, "within": {"2": 50}}
+    assert stored == {"activation": "sine", "points": points}
+    assert SolverOptions.of(stored).over(VERSION_0_1) == options
+    assert SolverOptions.of({}).over(VERSION_0_1).activation == "tanh"
+    assert options.resolve(Line(), PLAIN).activation == "sine"
+    plain = SolverOptions(points=Points(30, 2, 1), activation="tanh")
+    assert plain.to_dict() == {"points": {"collocation": 30, "boundary": 2, "interface": 1}}
 
 
 def test_stored_options_leave_out_what_version_0_1_did() -> None:

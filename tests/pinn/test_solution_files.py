@@ -4,6 +4,8 @@ import io
 import json
 import stat
 import zipfile
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,8 @@ from metalic.families import Poisson
 from metalic.pinn import Solution
 from metalic.pinn.optimizers import Status
 
+ASSETS = Path(__file__).parent / "assets"
+
 
 @pytest.fixture
 def saved(tmp_path):
@@ -22,6 +26,16 @@ def saved(tmp_path):
 
 
 # --- Round trips -----------------------------------------------------------------------------------------------------
+
+
+def test_a_file_of_version_0_1_opens_with_the_values_it_had():
+    """Written by version 0.1.0, with the numbers that version gave."""
+    truth = json.loads((ASSETS / "solution-v0.1.json").read_text())
+    loaded = Solution.load(ASSETS / "solution-v0.1.npz")
+    np.testing.assert_allclose(loaded(np.array(truth["points"])), truth["values"], rtol=1e-12)
+    assert (loaded.error, loaded.parameters, loaded.seed) == (truth["error"], truth["parameters"], truth["seed"])
+    assert [list(one) for one in loaded.conditions] == truth["conditions"]
+    assert list(loaded.hidden) == truth["hidden"]
 
 
 def test_a_round_trip_gives_equal_values(saved):
@@ -51,6 +65,23 @@ def test_a_system_and_its_weights_in_single_precision(tmp_path):
     assert loaded.theta.dtype == np.float32
     assert loaded.error is None
     np.testing.assert_array_equal(loaded(x=0.4, t=1.0), solution(x=0.4, t=1.0))
+
+
+def meta_of(path):
+    with np.load(path, allow_pickle=False) as file:
+        return json.loads(str(file["meta"]))
+
+
+def test_an_activation_is_kept_and_older_versions_refuse_it(tmp_path):
+    solution = replace(untrained(Line), activation="sine")
+    path = solution.save(tmp_path / "a.npz")
+    loaded = Solution.load(path, Line)
+    assert (loaded.activation, meta_of(path)["version"]) == ("sine", 2)
+    np.testing.assert_array_equal(loaded(x=0.3), solution(x=0.3))
+    assert solution(x=0.3) != pytest.approx(untrained(Line)(x=0.3), rel=1e-3)
+    plain = meta_of(untrained(Line).save(tmp_path / "b.npz"))
+    assert plain["version"] == 1
+    assert "activation" not in plain
 
 
 def test_a_file_holds_no_pickle_and_keeps_its_name(saved, tmp_path):

@@ -48,6 +48,16 @@ def test_another_scaling_is_taken_up_exactly(scaling):
     np.testing.assert_allclose(as_solution(old, new)(x=X), old(x=X), rtol=0, atol=1e-12)
 
 
+def test_another_activation_is_projected():
+    """tanh networks of five units hold a start of five sines to a few per cent at least."""
+    old = replace(untrained(Line), activation="sine")
+    new = fitted(old, target(Line, (12,)))
+    assert (new.kind, new.activation) == ("projected", "tanh")
+    same = fitted(old, Target(old.family, Network(1, 1, HIDDEN, "sine"), old.centre, old.slope, 0))
+    assert (same.kind, same.activation) == ("copied", "sine")
+    np.testing.assert_array_equal(same.theta, old.theta)
+
+
 @pytest.mark.parametrize(
     ("hidden", "wider"), [((5,), (9,)), ((3, 4), (6, 4)), ((3, 4), (5, 7)), ((3, 2, 3), (4, 4, 4))]
 )

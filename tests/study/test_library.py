@@ -7,18 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tiny import RANDOM, SETTINGS, Tiny
+from untrained import HIDDEN, solution
 
 import metalic as mt
 from metalic.errors import LedgerError, LibraryError, StudyError
-from metalic.pinn.network import Network
 from metalic.pinn.optimizers import Status
-from metalic.pinn.sampler import scale
-from metalic.pinn.solution import PhaseRecord
 from metalic.study import Library, Study
 from metalic.study.continuation import spread
-from metalic.study.library import _coefficients, equations_hash
-
-HIDDEN = (4,)
 
 
 class Two(Tiny):
@@ -32,26 +27,6 @@ class Two(Tiny):
 
     def reference(self, a, b):
         return lambda points: np.exp(-a * b * points[:, 1])
-
-
-def solution(theta=None, error=1e-4, family=Tiny, loss=1e-8, status=Status.RUNNING, **parameters):
-    """A solution that was never trained."""
-    family = mt.find_family(family)
-    network = Network(2, 1, HIDDEN)
-    history = tuple((n, n / 10, loss, error) for n in range(10, 1210, 10))
-    record = PhaseRecord("gauss-newton", ("u", "x"), 5, 1200, 120.0, 0.5, loss, error, status, history)
-    given = np.full(network.size, 0.1) if theta is None else theta
-    return mt.Solution(
-        family=family,
-        parameters=parameters,
-        theta=np.broadcast_to(given, (2, network.size)).copy(),
-        hidden=HIDDEN,
-        **dict(zip(("centre", "slope"), scale(family, "subdomain"))),
-        phases=(record, record),
-        schedule="fast",
-        seed=7,
-        collocation=(np.zeros((1, 2)),) * 2,
-    )
 
 
 def line(path, values=(0.5, 1.0, 1.5, 2.0), branch=1, **options):
@@ -160,15 +135,6 @@ def test_interpolation_in_two_parameters_is_exact_for_linear_weights(tmp_path: P
     np.testing.assert_allclose(start.theta, 1.1 + 3 * np.log(0.2), rtol=1e-9)
 
 
-def test_coefficients_by_hand() -> None:
-    np.testing.assert_allclose(_coefficients(np.array([[-1.0], [3.0]])), [0.75, 0.25])
-    triangle = np.array([[-1.0, -1.0], [1.0, -1.0], [0.0, 2.0]])
-    np.testing.assert_allclose(_coefficients(triangle), [1 / 3, 1 / 3, 1 / 3])
-    assert _coefficients(np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])) is not None  # on a line through the point
-    assert _coefficients(np.array([[1.0, 0.0], [2.0, 1.0]])) is None
-    assert _coefficients(np.array([[1.0], [1.1]])) is None  # 11 times the step between them
-
-
 def test_a_quick_look_has_its_error(tmp_path: Path) -> None:
     """Networks that are exp(-a t) to first order around t = 0.5 of each half: their error is measured, not promised."""
     library = line(tmp_path / "a.db")
@@ -221,7 +187,6 @@ def test_changed_equations_are_told(tmp_path: Path) -> None:
     line(tmp_path / "a.db")
     with pytest.warns(UserWarning, match="the equations of family 'tiny' have changed"):
         Library(tmp_path / "a.db", Changed)
-    assert equations_hash(mt.find_family("poisson")) == equations_hash(mt.find_family("poisson"))
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,15 @@ def test_a_round_trip() -> None:
     )
 
 
+def test_an_activation_is_kept_beside_the_widths() -> None:
+    one = Networks.of(replace(untrained(Line), activation="sine"))
+    assert Networks.read(one.values(5)).activation == "sine"
+    assert Networks.read(one.values(5)).hidden == one.hidden
+    plain = Networks.of(untrained(Line))
+    assert dict(zip(COLUMNS, plain.values(5)))["hidden"] == "[5]"  # as before there were activations
+    assert Networks.read(plain.values(5)).activation == "tanh"
+
+
 def test_histories_are_thinned_and_keep_their_ends() -> None:
     (record, _) = untrained(Line).phases
     long = replace(record, history=tuple((n, n / 10, 1e-3, None) for n in range(10, 1210, 10)))

@@ -1,9 +1,10 @@
 """One play: an ordinary solve, and an outcome even if it diverges."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tiny import SCHEDULE, Tiny
+from tiny import RANDOM, SCHEDULE, SETTINGS, Tiny
 
 import metalic as mt
 from metalic.study import Study
@@ -19,6 +20,20 @@ def test_a_row_can_be_solved_again(played: Path) -> None:
     choose = lambda phase, loss: sets[phase]  # noqa: E731
     solution = mt.solve(Tiny(), choose, SCHEDULE, seed=play.seed, hidden=(4,), parameters=play.parameters)
     assert solution.error == play.error
+
+
+def test_a_play_keeps_its_check_on_request(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {**SETTINGS, "bandit": RANDOM}
+    with Study(tmp_path / "a.db", Tiny, **settings, check=True) as study:
+        study.play(2)
+        row, sets = study.plays[0], [play.sets for play in study.plays]
+        solution = study.task(row, study.plays).solve()
+    found = solution.check()
+    assert (row.estimate, row.verdict) == (found.estimate, found.verdict)
+    with Study(tmp_path / "b.db", Tiny, **settings) as study:
+        study.play(2)
+        assert [(play.estimate, play.verdict) for play in study.plays] == [(None, None)] * 2
+        assert [play.sets for play in study.plays] == sets
 
 
 def test_a_diverged_play_is_an_outcome(tmp_path: Path) -> None:

@@ -24,7 +24,6 @@ import numpy as np
 from jax.scipy.linalg import cho_solve, solve_triangular
 from jaxtyping import Array, Float
 from scipy.optimize import OptimizeResult, minimize
-from scipy.stats import norm, qmc
 
 from metalic.bandit.kernel import AnyArray, Form, Masked, Points
 
@@ -124,6 +123,8 @@ def log_marginal(form: Form, theta: Float[np.ndarray, "p"], data: Data) -> tuple
 @lru_cache
 def _starts(p: int) -> Float[np.ndarray, "starts p"]:
     """Starts in prior units: the median first, then quasi-random draws, somewhat closer to it than the prior's."""
+    from scipy.stats import norm, qmc  # takes a second, and not every solve needs it
+
     return 0.7 * norm.ppf(qmc.Sobol(p, scramble=False).random(2 * STARTS)[1 : STARTS + 1])
 
 
@@ -237,7 +238,7 @@ def _own(
     theta: Float[Array, "p"],
     context: Float[Array, "d"],
     rows: tuple[Float[Array, "m s"], Float[Array, "m q"]],
-    columns: tuple[Float[Array, "m s"], Float[Array, "m q"]],
+    columns: tuple[Float[Array, "n s"], Float[Array, "n q"]],
 ) -> Float[Array, "q q"]:
     K = Masked(form.build(theta))(_at(context, rows[0]), _at(context, columns[0]))
     return rows[1].T @ K @ columns[1]

@@ -95,7 +95,19 @@ class Policy(ABC):
 @final
 @dataclass(frozen=True)
 class UCB(Policy):
-    """Upper confidence bound, with c a constant or 'theorem' (then delta is the probability that the bound fails)."""
+    """Upper confidence bound: the set with the largest mean + sqrt(c) deviation.
+
+    Args:
+        c: A constant, or 'theorem' for the factor that grows as in the paper's theorem.
+        delta: The probability that the theorem's bound fails; not used with a constant.
+
+    Raises:
+        BanditError: A number is not allowed.
+
+    Example:
+        >>> UCB("theorem").coefficient(play=1, arms=512) > UCB(4.0).coefficient(play=1, arms=512)
+        True
+    """
 
     c: float | str = 1.0
     delta: float = 0.1
@@ -133,7 +145,15 @@ class UCB(Policy):
 @final
 @dataclass(frozen=True)
 class Thompson(Policy):
-    """Thompson sampling: a draw per arm, or (joint) one draw of the whole reward function."""
+    """Thompson sampling: the set with the largest draw from what is believed.
+
+    Args:
+        joint: One draw of the whole reward function instead of a draw for each set.
+
+    Example:
+        >>> Thompson(joint=True)
+        Thompson(joint=True)
+    """
 
     joint: bool = False
 
@@ -161,7 +181,12 @@ class Thompson(Policy):
 @final
 @dataclass(frozen=True)
 class Random(Policy):
-    """Every arm with the same probability."""
+    """Every set with the same probability: the baseline of a study.
+
+    Example:
+        >>> Random().needs_model
+        False
+    """
 
     name: ClassVar[str] = "random"
     needs_model: ClassVar[bool] = False
@@ -173,7 +198,13 @@ class Random(Policy):
 @final
 @dataclass(frozen=True)
 class Greedy(Policy):
-    """The largest posterior mean."""
+    """The set with the largest posterior mean: no exploration.
+
+    Example:
+        >>> belief = Belief(np.array([0.1, 0.7]), np.array([1.0, 0.1]), lambda: np.eye(2))
+        >>> Greedy().choose(belief, play=1, rng=np.random.default_rng(0))
+        1
+    """
 
     name: ClassVar[str] = "greedy"
 

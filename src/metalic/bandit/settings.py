@@ -90,7 +90,22 @@ class Settings(ABC):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Single(Settings):
-    """One set of conditions for the whole training."""
+    """One set of conditions for the whole training.
+
+    Args:
+        policy: `UCB()`, `Thompson()`, `Random()`, `Greedy()`, or one of your own.
+        kernel: The kernel of the reward model: 'lean', 'paper', 'additive', or a class of your own.
+        random_plays: Sets are random up to this play.
+        first: Sets to begin with, one per play, as names or indices; 'textbook' stands for those that people use.
+        gp: 'standard' standardises the rewards and fits hyperparameters under priors, 'plain' does neither.
+
+    Raises:
+        BanditError: A setting is not allowed.
+
+    Example:
+        >>> Single(policy=UCB(2.0), random_plays=3).to_dict()["policy"]
+        {'name': 'ucb', 'c': 2.0, 'delta': 0.1}
+    """
 
     name: ClassVar[str] = "single"
 
@@ -98,7 +113,24 @@ class Single(Settings):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Sequential(Settings):
-    """A set of conditions for every phase; gamma discounts later phases, `loss_context` says how the loss is seen."""
+    """A set of conditions for each phase; later sets are chosen with the loss that was reached in view.
+
+    Args:
+        policy: `UCB()`, `Thompson()`, `Random()`, `Greedy()`, or one of your own.
+        kernel: The kernel of the reward model: 'lean', 'paper', 'additive', or a class of your own.
+        random_plays: Sets are random up to this play.
+        first: Sets to begin with, one per play, as names or indices; 'textbook' stands for those that people use.
+        gp: 'standard' standardises the rewards and fits hyperparameters under priors, 'plain' does neither.
+        gamma: The discount of later phases in the reward of a phase.
+        loss_context: How a decision sees the loss before it: 'log', 'raw' or 'none'.
+
+    Raises:
+        BanditError: A setting is not allowed.
+
+    Example:
+        >>> Sequential(first=["textbook", "u,c"]).first
+        ('textbook', 'u,c')
+    """
 
     gamma: float = 0.9
     loss_context: str = "log"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -42,9 +43,9 @@ def deadline_after_interrupt() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # only the main thread may set a wake-up descriptor
         yield
         return
-    reader, writer = os.pipe()
-    os.set_blocking(writer, False)
-    before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    reader, writer = socket.socketpair()  # Windows takes no pipe here
+    writer.setblocking(False)
+    before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
     left = threading.Event()
     watcher = threading.Thread(target=_watch, args=(reader, left), daemon=True)
     watcher.start()
@@ -53,18 +54,21 @@ def deadline_after_interrupt() -> Iterator[None]:
     finally:
         left.set()
         signal.set_wakeup_fd(before)
-        os.close(writer)  # the reader sees the end of the pipe
+        writer.close()  # the reader sees the end
         watcher.join()
-        os.close(reader)
+        reader.close()
 
 
-def _watch(reader: int, left: threading.Event) -> None:
-    while (byte := os.read(reader, 1)) != bytes([signal.SIGINT]):
+def _watch(reader: socket.socket, left: threading.Event) -> None:
+    while (byte := reader.recv(1)) != bytes([signal.SIGINT]):
         if not byte:
             return
     if left.wait(GRACE):
         return
-    os.kill(os.getpid(), signal.SIGINT)
+    if os.name == "nt":  # where os.kill would end the process
+        signal.raise_signal(signal.SIGINT)
+    else:
+        os.kill(os.getpid(), signal.SIGINT)
     if left.wait(LAST):
         return
     if sys.stderr.isatty():

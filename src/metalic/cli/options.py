@@ -13,6 +13,9 @@ from ..errors import ChoiceError, FileError, ParameterError, StudyError
 if TYPE_CHECKING:
     from ..choices import Choice
 
+if TYPE_CHECKING:
+    from ..geometry import Points
+
 FamilyName = Annotated[
     str, typer.Argument(help="A family: built in (see `metalic families`), file.py:MyFamily, or module:MyFamily.")
 ]
@@ -49,6 +52,17 @@ Level = Annotated[
 OneSet = Annotated[str | None, typer.Option("--conditions", "-c", help="One set for all members, as u,c.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, nothing else.")]
+
+Hidden = Annotated[str | None, typer.Option(metavar="WIDTHS", help="Widths of the hidden layers, as 12,12,12,12.")]
+PointCounts = Annotated[
+    str | None,
+    typer.Option("--points", metavar="A,B,C", help="Collocation, boundary, interface points, as 1000,100,101."),
+]
+BoundaryWeight = Annotated[float | None, typer.Option("--lambda-boundary", help="The weight of the boundary terms.")]
+InterfaceWeight = Annotated[
+    str | None,
+    typer.Option("--lambda-interface", metavar="WEIGHT", help="A number, or by condition: uavg=10,c=3."),
+]
 
 LONGEST_NAME = 255  # bytes
 
@@ -99,6 +113,40 @@ def read_workers(text: str) -> int | str:
     if count < 1:
         raise StudyError(f"--workers is a number of at least 1, or an address such as tcp://host:8786, not '{text}'")
     return count
+
+
+def read_widths(text: str | None, option: str = "--hidden") -> list[int] | None:
+    """'12,12' -> [12, 12]; what they may be is checked where they are used."""
+    if text is None:
+        return None
+    try:
+        return [int(word) for word in text.split(",")]
+    except ValueError:
+        raise ParameterError(f"{option} takes whole numbers such as 20,20, not '{text}'") from None
+
+
+def read_points(text: str | None) -> Points | None:
+    """'1000,100,101' -> Points(1000, 100, 101)."""
+    from ..geometry import Points
+
+    counts = read_widths(text, "--points")
+    if counts is None:
+        return None
+    if len(counts) != 3:
+        raise ParameterError(f"--points takes three numbers, collocation,boundary,interface, not '{text}'")
+    collocation, boundary, interface = counts
+    return Points(collocation, boundary, interface)
+
+
+def read_weights(text: str | None) -> float | dict[str, float] | None:
+    """'5' -> 5.0; 'uavg=10,c=3' -> {'uavg': 10.0, 'c': 3.0}."""
+    try:
+        if text is None or "=" not in text:
+            return None if text is None else float(text)
+        pairs = [part.split("=") for part in text.split(",")]
+        return {name.strip(): float(weight) for name, weight in pairs}
+    except ValueError:
+        raise ParameterError(f"--lambda-interface takes 5, or uavg=10,c=3, not '{text}'") from None
 
 
 def check_writable(path: Path | None) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..errors import ConditionError
 from ..families.base import Family
+from ..families.registry import find_family
 from ..sets import ALL, ConditionSet
 from .laws import Condition, DerivativeContinuity, conditions_of
 
@@ -13,13 +14,28 @@ from .laws import Condition, DerivativeContinuity, conditions_of
 class Catalogue:
     """The conditions of one family in their fixed order, of which sets are made.
 
+    Args:
+        family: A family, its class, its name, or 'file.py:Name'.
+
+    Attributes:
+        family_name: The name of the family.
+        conditions: The conditions.
+        names: Their names.
+
+    Raises:
+        ConditionError: The family lists a condition that it does not have, or two of the same name.
+        FamilyError: There is no such family.
+
     Example:
-        >>> from metalic.families import find_family
-        >>> Catalogue(find_family("poisson")).parse("uavg,c,yy").index
+        >>> catalogue = Catalogue("poisson")
+        >>> catalogue.names
+        ('u', 'uavg', 'r', 'rc', 'gr', 'c', 'x', 'xx', 'yy')
+        >>> catalogue.parse("uavg,c,yy").index
         290
     """
 
-    def __init__(self, family: Family):
+    def __init__(self, family: str | Family | type[Family]):
+        family = find_family(family)
         known = {condition.name: condition for condition in conditions_of(family)}
         chosen = family.conditions if family.conditions is not None else tuple(known)
         missing = [name for name in chosen if name not in known]

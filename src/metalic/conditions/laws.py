@@ -25,9 +25,24 @@ from .side import Side
 
 
 class Condition:
-    """Base class. A condition of your own sets `name` and defines `law(a, b, n)` for one point.
+    """An interface condition. A condition of your own sets `name` and defines `law` for one point.
 
-    `symmetric`: swapping the sides changes no more than signs, so that one evaluation serves both ordered pairs.
+    List instances in `own_conditions` of a family.
+
+    Attributes:
+        name: The name in sets, such as 'u' in 'u,c'.
+        description: What it asks for, for tables.
+        formula: The law, for tables; a prime marks the other side.
+        symmetric: Swapping the sides changes no more than signs, so that one evaluation serves both ordered pairs.
+
+    Example:
+        >>> class Slope(Condition):
+        ...     name, description, formula, symmetric = "slope", "continuity of u_x", "u_x - u'_x", True
+        ...
+        ...     def law(self, a, b, n):
+        ...         return a.u.x - b.u.x
+        >>> Slope()
+        <condition slope: continuity of u_x>
     """
 
     name: str = ""
@@ -36,6 +51,13 @@ class Condition:
     symmetric: bool = False
 
     def law(self, a: Side, b: Side, n: Any) -> Any:
+        """What should be zero at a point of an interface: a number, or a tuple of numbers.
+
+        Args:
+            a: One side: the unknown `a.u` with its derivatives, the point `a.p`, `a.residual()` and `a.flux()`.
+            b: The other side.
+            n: The normal from a to b, an entry per coordinate.
+        """
         raise NotImplementedError
 
     def __repr__(self) -> str:

@@ -16,7 +16,7 @@ boundary points, the same schedule and weights, and no interfaces.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..bandit import BanditChooser, GreedyChooser, Knowledge, Random, Sequential, Settings, Single
@@ -110,15 +110,15 @@ class Undivided(Method):
 
     def setup(self, settings: StudySettings, learned: Knowledge | None) -> Setup:
         usual = settings.options.resolve(settings.family, settings.schedule)
-        points = union(usual.points, len(settings.family.decomposition))
+        points = union(usual.points, settings.family.decomposition.names)
         options = replace(settings.options, hidden=self.widths(usual.hidden), points=points)
         chooser = FixedChooser((Decision(settings.catalogue.parse(NONE)),))
         return Setup(settings.family.undivided(), lambda key: chooser, options)
 
 
-def union(points: Points, subdomains: int) -> Points:
+def union(points: Points, subdomains: Sequence[str]) -> Points:
     """The numbers of points of all subdomains together."""
-    return Points(points.collocation * subdomains, points.boundary * subdomains, points.interface)
+    return Points(sum(map(points.inside, subdomains)), points.boundary * len(subdomains), points.interface)
 
 
 def _needed(learned: Knowledge | None) -> Knowledge:

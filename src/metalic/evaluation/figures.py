@@ -1,54 +1,25 @@
-"""Figures of what was learned; every function returns a matplotlib Figure.
-
-The colours are those of Okabe and Ito, which can be distinguished with any colour vision; lines also differ in style
-and marks in shape. Continuous scales are cividis. Errors are on logarithmic axes throughout.
-"""
+"""Figures of what was learned; every function returns a matplotlib Figure. Their look is that of `metalic.look`."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
-from cycler import cycler
 from jaxtyping import Float
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from ..bandit import Knowledge
-from ..study import Study
+from ..look import LINES, MARKS, PALETTE, SEQUENTIAL, style
 from ..study.rows import PlayRow
 from .rules import grid
+from .standing import finished, running_median
 
-# blue, vermilion, bluish green, orange, sky blue, reddish purple, black, yellow
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#000000", "#F0E442")
-LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
-MARKS = "osD^vPX*"
-STYLE: dict[Any, Any] = {
-    "font.size": 11,
-    "axes.titlesize": 12,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "0.9",
-    "axes.axisbelow": True,
-    "legend.frameon": False,
-    "axes.prop_cycle": cycler(color=PALETTE),
-    "svg.fonttype": "path",
-}
 NAMED = 18  # sets with a line of their own in a scatter plot
 NORMAL_95 = 1.96
-
-
-@contextmanager
-def style() -> Iterator[None]:
-    """Apply the style of all figures; the user's own settings are restored at the end."""
-    with mpl.rc_context(STYLE):
-        yield
 
 
 def label(settings: Mapping[str, Any]) -> str:
@@ -65,21 +36,25 @@ def label(settings: Mapping[str, Any]) -> str:
 
 def accumulated(plays: Sequence[PlayRow]) -> Float[np.ndarray, "plays"]:
     """The cumulative sum of the errors of the finished plays; failed plays count as 0."""
-    return np.cumsum([play.error if play.taught and play.error is not None else 0.0 for play in finished_plays(plays)])
+    return np.cumsum([play.error if play.taught and play.error is not None else 0.0 for play in finished(plays)])
 
 
-def finished_plays(plays: Sequence[PlayRow]) -> list[PlayRow]:
-    return [play for play in plays if play.status != "running"]
+def running_errors(plays: Sequence[PlayRow]) -> Float[np.ndarray, "plays"]:
+    """The running median of the errors of the finished plays. A sum is dominated by a few early plays; this is not."""
+    return running_median([play.error for play in finished(plays) if play.taught and play.error is not None])
 
 
-def online_figure(curves: Mapping[str, Mapping[str, Sequence[Float[np.ndarray, "plays"]]]]) -> Figure:
-    """Draw the accumulated error against plays.
+def online_figure(
+    curves: Mapping[str, Mapping[str, Sequence[Float[np.ndarray, "_plays"]]]], measure: str = "accumulated error"
+) -> Figure:
+    """Draw a measure of the errors, such as their sum so far, against plays.
 
     With several seeds the line is their mean and the band spans the smallest and the largest. Seeds of different
     lengths have a line each. Methods without curves keep their colour, panels without curves their place.
 
     Args:
         curves: For every panel, for every method, one curve per seed.
+        measure: What the curves are.
     """
     columns = min(len(curves), 4)
     rows = -(-len(curves) // columns)
@@ -89,7 +64,7 @@ def online_figure(curves: Mapping[str, Mapping[str, Sequence[Float[np.ndarray, "
         for axis, (title, methods) in zip(axes, curves.items()):
             for place, (name, runs) in enumerate(methods.items()):
                 _curve(axis, name, runs, place)
-            axis.set(title=title, xlabel="plays", ylabel="accumulated error", yscale="log")
+            axis.set(title=title, xlabel="plays", ylabel=measure, yscale="log")
             axis.xaxis.set_major_locator(MaxNLocator(integer=True))
             if axis.lines:
                 axis.legend()
@@ -100,7 +75,7 @@ def online_figure(curves: Mapping[str, Mapping[str, Sequence[Float[np.ndarray, "
     return figure
 
 
-def _curve(axis: Any, name: str, runs: Sequence[Float[np.ndarray, "plays"]], place: int) -> None:
+def _curve(axis: Any, name: str, runs: Sequence[Float[np.ndarray, "_plays"]], place: int) -> None:
     colour, line = PALETTE[place % len(PALETTE)], LINES[place % len(LINES)]
     lines = [run for run in runs if len(run)]
     if len({len(run) for run in lines}) == 1:
@@ -111,15 +86,6 @@ def _curve(axis: Any, name: str, runs: Sequence[Float[np.ndarray, "plays"]], pla
     for number, run in enumerate(lines):
         shown = None if number else title
         axis.plot(np.arange(1, len(run) + 1), run, line, color=colour, label=shown, linewidth=1.8)
-
-
-def studies_online(studies: Sequence[Study]) -> Figure:
-    """The online curves of studies: a panel per family, a line per kind of bandit, seeds together."""
-    curves: dict[str, dict[str, list[Float[np.ndarray, "plays"]]]] = {}
-    for study in studies:
-        methods = curves.setdefault(study.family.name, {})
-        methods.setdefault(label(study.settings.to_dict()), []).append(accumulated(study.plays))
-    return online_figure(curves)
 
 
 # ---- sets, conditions and errors of many plays or tests
@@ -144,7 +110,7 @@ def sets_figure(rows: Sequence[PlayRow], parameter: str) -> Figure:
         for axis, phase, (names, places) in zip(axes, phases, panels):
             x = [row.parameters[parameter] for row in done]
             colours = [_measure(row) for row in done]
-            dots = axis.scatter(x, places, c=colours, norm=scale, cmap="cividis", s=30, edgecolor="0.3", linewidth=0.4)
+            dots = axis.scatter(x, places, c=colours, norm=scale, cmap=SEQUENTIAL, s=30, edgecolor="0.3", linewidth=0.4)
             axis.set_yticks(range(len(names)), names, fontsize=10)
             axis.set_ylim(len(names) - 0.5, -0.5)
             if len(phases) > 1:
@@ -294,7 +260,8 @@ def effects_figure(learned: Knowledge, conditions: Sequence[str], boxes: Mapping
                 edge = mean[:, number] - half, mean[:, number] + half
                 axis.fill_between(x, *edge, color=colour, alpha=0.2, linewidth=0)
             axis.set_title(condition, loc="left")
-            axis.xaxis.set_major_locator(MaxNLocator(5))
+            axis.xaxis.set_major_locator(MaxNLocator(4))
+            axis.yaxis.set_major_locator(MaxNLocator(5))
         for axis in axes[len(conditions) :]:
             axis.set_visible(False)
         figure.supxlabel(name if len(boxes) == 1 else f"{name} (other parameters at their middle)", fontsize=11)

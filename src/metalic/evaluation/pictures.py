@@ -15,7 +15,9 @@ from matplotlib.figure import Figure
 from ..errors import StudyError
 from ..registry import Registry
 from ..study import PlayRow, Study
-from .figures import effects_figure, errors_figure, frequency_figure, label, sets_figure, studies_online
+from .curves import medians_figure
+from .figures import effects_figure, errors_figure, frequency_figure, label, sets_figure
+from .standing import standing_of
 
 
 class Picture(ABC):
@@ -29,12 +31,21 @@ class Picture(ABC):
         """The titles and the figures."""
 
 
-class AccumulatedError(Picture):
-    name = "accumulated-error"
-    caption = "Relative errors of all plays so far, summed. The flatter a curve, the better the sets that are played."
+class RunningErrors(Picture):
+    name = "running-errors"
+    caption = (
+        "A mark is a play, a line the median of the latest plays: it falls as better sets are found. The errors of "
+        "different PDEs differ by themselves, which is why single plays scatter."
+    )
 
     def draw(self, studies: Sequence[Study]) -> Iterator[tuple[str, Figure]]:
-        yield "Accumulated error", studies_online(studies)
+        for study in studies:
+            groups = standing_of(study).groups(study.plays)
+            if groups:
+                yield f"Errors against plays: {study_title(study)}", medians_figure(groups)
+        together = {name: [row for row in rows if row.error is not None] for name, rows in _groups(studies).items()}
+        if len(studies) > 1 and all(together.values()):
+            yield "Errors against plays, together", medians_figure(together)
 
 
 class Effects(Picture):

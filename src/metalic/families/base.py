@@ -32,7 +32,46 @@ Reference = Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "..."]]
 
 
 class Family:
-    """A parametric family of PDEs on a decomposed domain."""
+    """A parametric family of PDEs on a decomposed domain. Subclass it to describe your own.
+
+    A subclass sets `domain` and `decomposition` and defines `residual` and `boundary`; everything else is optional.
+    Its `residual`, `flux` and boundary values are laws for one point.
+
+    Attributes:
+        name: The name in tables and messages; the class name in lower case by default.
+        title: The equation, for tables.
+        parameters: The parameters, each with its lowest and highest value.
+        domain: The domain, a `Box` or a `Union` of boxes.
+        decomposition: How the domain is cut into subdomains; see `split`.
+        components: The names of the unknowns.
+        coefficients: Numbers that differ by subdomain: {"k": {"left": 1.0, "right": 5.0}}; laws read them as `p.k`.
+        conditions: Names and order of the interface conditions; None takes the whole catalogue.
+        own_conditions: Conditions of the family's own, after those of the catalogue.
+        default_conditions: The set for a solve that names none.
+        complete_conditions: What must hold at the interfaces whatever set is trained, for the check of a solution.
+        easy: Parameters at which the family is easiest to solve: where continuation begins.
+        points: The numbers of points.
+        solver_options: Options of `solve` that suit this family; they go before those of a schedule.
+        grid: The number of points per axis on which the error is measured; about 10 000 in all by default.
+
+    Raises:
+        FamilyError: Something is missing or does not fit. It is raised before the first solve, not by the class.
+
+    Example:
+        >>> import metalic as mt
+        >>> class Decay(mt.Family):
+        ...     parameters = {"a": (0.5, 2.0)}
+        ...     domain = mt.Box(t=(0, 1))
+        ...     decomposition = mt.split(domain, t=[0.5])
+        ...
+        ...     def residual(self, u, p, a):
+        ...         return u.t + a * u
+        ...
+        ...     def boundary(self):
+        ...         return [mt.Dirichlet("t=0", 1.0)]
+        >>> mt.find_family(Decay)
+        <Decay: a in [0.5, 2]; 2 subdomains>
+    """
 
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""  # the equation, for tables
@@ -103,14 +142,17 @@ class Family:
 
     @property
     def coordinates(self) -> tuple[str, ...]:
+        """The names of the coordinates, in the order of the domain."""
         return self.domain.names
 
     def unknown(self, lookup: Callable[..., Any]) -> Field | Fields:
+        """The unknown of a law, which looks its derivatives up."""
         from .fields import make_unknown
 
         return make_unknown(lookup, self.components, self.coordinates)
 
     def point(self, coordinates: Any, coefficients: Any = ()) -> Point:
+        """The point of a law: its coordinates and the coefficients of its subdomain, by name."""
         names = (*self.coordinates, *self.coefficients)
         return Point(dict(zip(names, (*coordinates, *coefficients))))
 
@@ -239,8 +281,8 @@ class Family:
         """This family on one subdomain: what a single-domain PINN solves."""
         if self.coefficients:
             raise FamilyError(f"family '{self.name}' has coefficients per subdomain and cannot be undivided")
-        count, points = len(self.decomposition), self.points
-        more = Points(points.collocation * count, points.boundary * count, points.interface)
+        names, points = self.decomposition.names, self.points
+        more = Points(sum(map(points.inside, names)), points.boundary * len(names), points.interface)
         return self.changed(decomposition=self.decomposition.single(), points=more)
 
     def changed(self, **attributes: Any) -> Family:

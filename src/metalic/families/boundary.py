@@ -39,6 +39,13 @@ def _evaluate(value: Value, p: Point, parameters: dict[str, Any]) -> Any:
     return value(p, **{name: number for name, number in parameters.items() if name in names})
 
 
+def _shown(value: Value) -> str:
+    """A value in a repr: a number, or the name of a function with its arguments."""
+    if not callable(value):
+        return repr(value)
+    return f"{getattr(value, '__name__', type(value).__name__)}{inspect.signature(value)}"
+
+
 def _component(u: Field | Fields, name: str | None) -> Field:
     if isinstance(u, Field):
         if name not in (None, u.label):
@@ -54,7 +61,7 @@ def _normal_derivative(u: Field, normal: Mapping[str, Any]) -> Any:
     return sum((abs(n) if name == "t" else n) * u.d(name) for name, n in normal.items())
 
 
-Drawn = Sequence[tuple[Patch, Float[np.ndarray, "n d"]]]  # the patches of a subdomain with points on each
+Drawn = Sequence[tuple[Patch, Float[np.ndarray, "_n d"]]]  # the patches of a subdomain with points on each
 
 
 class BoundaryCondition(ABC):
@@ -93,6 +100,13 @@ class _OneFace(BoundaryCondition):
         self.value: Value = value
         self.of = of
 
+    def __repr__(self) -> str:
+        given = [*map(repr, self.faces), _shown(self.value), *self._named()]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def _named(self) -> list[str]:
+        return [] if self.of is None else [f"of={self.of!r}"]
+
     @property
     def along(self) -> set[str]:
         return {face.partition("=")[0].strip() for face in self.faces}
@@ -112,7 +126,22 @@ class _OneFace(BoundaryCondition):
 
 
 class Dirichlet(_OneFace):
-    """u = value."""
+    """The value of the unknown on faces: u = value.
+
+    Args:
+        *faces_and_value: One face or several, such as "x=0", "x=min" or "t=0", and the value last: a number, or a
+            function of the point and of those parameters of the family that it names.
+        of: The component, if the unknown has several.
+
+    Raises:
+        FamilyError: There is no face, or no value.
+
+    Example:
+        >>> Dirichlet("x=0", "x=1", 0.0)
+        Dirichlet('x=0', 'x=1', 0.0)
+        >>> Dirichlet("t=0", lambda p, k: k * p.x, of="v")
+        Dirichlet('t=0', <lambda>(p, k), of='v')
+    """
 
     def law(
         self, u: Field | Fields, p: Point, normal: Mapping[str, Any], parameters: dict[str, Any], across: Any = None
@@ -121,7 +150,21 @@ class Dirichlet(_OneFace):
 
 
 class Neumann(_OneFace):
-    """du/dn = value (du/dt on a face of time)."""
+    """The derivative along the outward normal on faces: du/dn = value.
+
+    On a face of the coordinate `t` it is the plain derivative du/dt: an initial velocity.
+
+    Args:
+        *faces_and_value: One face or several, and the value last, as for `Dirichlet`.
+        of: The component, if the unknown has several.
+
+    Raises:
+        FamilyError: There is no face, or no value.
+
+    Example:
+        >>> Neumann("t=0", 0.0)
+        Neumann('t=0', 0.0)
+    """
 
     def law(
         self, u: Field | Fields, p: Point, normal: Mapping[str, Any], parameters: dict[str, Any], across: Any = None
@@ -130,11 +173,28 @@ class Neumann(_OneFace):
 
 
 class Robin(_OneFace):
-    """alpha u + beta du/dn = value: `Robin("x=1", 0.0, alpha=1.0, beta=2.0)`."""
+    """A combination of value and normal derivative on faces: alpha u + beta du/dn = value.
+
+    Args:
+        *faces_and_value: One face or several, and the value last, as for `Dirichlet`.
+        alpha: The weight of u.
+        beta: The weight of du/dn.
+        of: The component, if the unknown has several.
+
+    Raises:
+        FamilyError: There is no face, or no value.
+
+    Example:
+        >>> Robin("x=1", 0.0, alpha=1.0, beta=2.0)
+        Robin('x=1', 0.0, alpha=1.0, beta=2.0)
+    """
 
     def __init__(self, *faces_and_value: Any, alpha: float, beta: float, of: str | None = None):
         super().__init__(*faces_and_value, of=of)
         self.alpha, self.beta = alpha, beta
+
+    def _named(self) -> list[str]:
+        return [f"alpha={self.alpha!r}", f"beta={self.beta!r}", *super()._named()]
 
     def law(
         self, u: Field | Fields, p: Point, normal: Mapping[str, Any], parameters: dict[str, Any], across: Any = None
@@ -146,7 +206,19 @@ class Robin(_OneFace):
 
 @dataclass(frozen=True)
 class Periodic(BoundaryCondition):
-    """Ties the faces min and max of one coordinate: values and derivatives along it below `order` agree."""
+    """Ties the two faces of one coordinate: values and derivatives along it agree.
+
+    Args:
+        coordinate: The coordinate.
+        order: Derivatives below this order agree; 2 ties the values and the first derivatives.
+
+    Raises:
+        FamilyError: The domain has no such coordinate, or its two faces do not match; raised before the first solve.
+
+    Example:
+        >>> Periodic("x")
+        Periodic(coordinate='x', order=2)
+    """
 
     coordinate: str
     order: int = 2

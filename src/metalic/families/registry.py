@@ -10,7 +10,21 @@ BUILT_IN: Registry[type[Family]] = Registry("family", Family, "metalic.families"
 
 
 def find_family(text: str | Family | type[Family]) -> Family:
-    """A family from its name, its place, its class, or itself; checked."""
+    """Find a family and check that it is complete.
+
+    Args:
+        text: A name, a place such as 'file.py:MyFamily' or 'package.module:MyFamily', a class, or a family.
+
+    Returns:
+        The family.
+
+    Raises:
+        FamilyError: There is no such family, or something is missing in it or does not fit.
+
+    Example:
+        >>> find_family("burgers")
+        <Burgers: nu in [0.001, 0.05]; 2 subdomains>
+    """
     if not isinstance(text, str | Family) and not (isinstance(text, type) and issubclass(text, Family)):
         raise FamilyError(f"a family is a name, a Family or its class, not {text!r}")
     family: Family = BUILT_IN.make(BUILT_IN.find(text) if isinstance(text, str) else text)

@@ -21,6 +21,18 @@ class Reference:
     """Values on a regular grid, interpolated between its points (cubic splines; linear on very coarse grids).
 
     Make one with `Reference.from_grid` or `Reference.from_file`, and pass it as `metalic.solve(..., reference=...)`.
+
+    Args:
+        axes: The increasing grid points along each coordinate.
+        values: The solution, an axis for each coordinate in the order of `axes`, and one more for components.
+
+    Raises:
+        GeometryError: Shapes do not fit, an axis does not increase, or a value is not finite.
+
+    Example:
+        >>> reference = Reference({"x": [0.0, 0.5, 1.0]}, [0.0, 1.0, 4.0])
+        >>> reference(np.array([[0.25]]))
+        array([0.5])
     """
 
     def __init__(self, axes: Mapping[str, Any], values: Any):

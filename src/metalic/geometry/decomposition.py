@@ -65,6 +65,7 @@ class Decomposition:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The names of the subdomains, in their order."""
         return tuple(self.subdomains)
 
     def __len__(self) -> int:

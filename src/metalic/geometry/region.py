@@ -48,21 +48,35 @@ class Patch:
 
 
 class Region(ABC):
-    """A part of space-time in named coordinates. Lengths that a method takes as `slack` are one per coordinate."""
+    """A part of space-time in named coordinates: what `Box` and `Union` have in common.
+
+    Lengths that a method takes as `slack` are one per coordinate.
+
+    Attributes:
+        sides: The smallest box around the region, {coordinate: (low, high)}.
+
+    Example:
+        >>> from metalic import Box
+        >>> square = Box(x=(0, 1), y=(0, 2))
+        >>> isinstance(square, Region), square.names, square.measure
+        (True, ('x', 'y'), 2.0)
+    """
 
     sides: Mapping[str, tuple[float, float]]
-    """The smallest box around the region, {coordinate: (low, high)}."""
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The names of the coordinates."""
         return tuple(self.sides)
 
     @property
     def low(self) -> Float[np.ndarray, "d"]:
+        """The lowest value of each coordinate."""
         return np.array([low for low, _ in self.sides.values()])
 
     @property
     def high(self) -> Float[np.ndarray, "d"]:
+        """The highest value of each coordinate."""
         return np.array([high for _, high in self.sides.values()])
 
     @property

@@ -1,4 +1,4 @@
-"""How many points a region gets, and points in the unit cube by the samplers of `scipy.stats.qmc`.
+"""How many points a region gets, and points in the unit cube.
 
 How many points a patch or a box gets depends on its measure alone, never on chance, so that the shapes of all arrays
 are the same for every draw of a family and one compiled program serves them all.
@@ -7,16 +7,16 @@ are the same for every draw of a family and one compiled program serves them all
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import qmc
 
 from ..errors import GeometryError
 from ..validation import integer
+from .sobol import MOST, sobol
 
 Sampling = Literal["random", "grid", "latin", "sobol", "poisson"]
 SAMPLINGS: tuple[str, ...] = get_args(Sampling)
@@ -25,11 +25,27 @@ CHEBYSHEV = "chebyshev"  # denser towards the faces, as polynomials need it: for
 
 @dataclass(frozen=True)
 class Points:
-    """How many points: collocation and boundary per subdomain, interface per pair of neighbours."""
+    """How many points are drawn.
+
+    Args:
+        collocation: Points inside each subdomain, on which the equation is asked for.
+        boundary: Points on the boundary of each subdomain.
+        interface: Points between each pair of neighbours.
+        within: Other numbers of collocation points for some subdomains, by name.
+
+    Raises:
+        GeometryError: A number is not a whole number of at least 1.
+
+    Example:
+        >>> points = Points(collocation=1000, within={"left": 3000})
+        >>> points.inside("left"), points.inside("right")
+        (3000, 1000)
+    """
 
     collocation: int = 1000
     boundary: int = 100
     interface: int = 101
+    within: Mapping[str, int] | tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("collocation", "boundary", "interface"):
@@ -39,6 +55,43 @@ class Points:
                     f"the number of {name} points is an integer of at least 1, not {getattr(self, name)!r}"
                 )
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "within", _by_name(self.within))
+
+    def __repr__(self) -> str:
+        """As it was before there was `within`, unless that is used: ledgers compare families by these texts."""
+        numbers = f"collocation={self.collocation}, boundary={self.boundary}, interface={self.interface}"
+        return f"Points({numbers}{f', within={dict(self.within)}' if self.within else ''})"
+
+    def inside(self, subdomain: str) -> int:
+        """The number of collocation points of a subdomain."""
+        return dict(self.within).get(subdomain, self.collocation)
+
+    def times(self, factor: int) -> Points:
+        """As many times more collocation points."""
+        within = {name: factor * count for name, count in dict(self.within).items()}
+        return replace(self, collocation=factor * self.collocation, within=within)
+
+    def check(self, subdomains: Sequence[str]) -> None:
+        """Raise a GeometryError if `within` names a subdomain that is not among these."""
+        for name in dict(self.within):
+            if name not in subdomains:
+                raise GeometryError(f"points within '{name}': there is no such subdomain ({', '.join(subdomains)})")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; `within` only if it is used, since older files do not have it."""
+        found = {"collocation": self.collocation, "boundary": self.boundary, "interface": self.interface}
+        return found | ({"within": dict(self.within)} if self.within else {})
+
+
+def _by_name(given: Any) -> tuple[tuple[str, int], ...]:
+    """Numbers of points by subdomain, in a form that can be hashed."""
+    try:
+        pairs = [(name, integer(count, least=1)) for name, count in dict(given).items()]
+    except (TypeError, ValueError):
+        pairs = [("", None)]
+    if any(count is None or not isinstance(name, str) for name, count in pairs):
+        raise GeometryError(f"points within subdomains are numbers by name, as in {{'left': 3000}}, not {given!r}")
+    return tuple((name, count) for name, count in pairs if count is not None)
 
 
 class Row(NamedTuple):
@@ -72,14 +125,22 @@ def unit_points(n: int, d: int, sampling: str, rng: np.random.Generator) -> Floa
         return rng.random((n, d))
     if sampling == "grid":
         return _grid(n, d)
+    if sampling == CHEBYSHEV:
+        return (1 - np.cos(np.pi * unit_points(n, d, "sobol", rng))) / 2
+    if sampling == "sobol" and d <= MOST:
+        return sobol(n, d, rng)
+    return _by_scipy(n, d, sampling, rng)
+
+
+def _by_scipy(n: int, d: int, sampling: str, rng: np.random.Generator) -> Float[np.ndarray, "n d"]:
+    from scipy.stats import qmc  # takes a second
+
     if sampling == "latin":
         return qmc.LatinHypercube(d, rng=rng).random(n)
     if sampling == "sobol":
         with warnings.catch_warnings():  # balance is lost for n that is no power of two; the points are still good
             warnings.simplefilter("ignore", UserWarning)
             return qmc.Sobol(d, rng=rng).random(n)
-    if sampling == CHEBYSHEV:
-        return (1 - np.cos(np.pi * unit_points(n, d, "sobol", rng))) / 2
     if sampling == "poisson":
         return _poisson_disc(n, d, rng)
     raise GeometryError(f"no sampling '{sampling}': allowed are {', '.join(SAMPLINGS)}")
@@ -98,6 +159,8 @@ def _grid(n: int, d: int) -> Float[np.ndarray, "n d"]:
 
 def _poisson_disc(n: int, d: int, rng: np.random.Generator) -> Float[np.ndarray, "n d"]:
     """A maximal Poisson-disc sample of slightly more than n points, thinned to n."""
+    from scipy.stats import qmc
+
     radius = 0.7 * n ** (-1 / d)
     for _ in range(20):
         sample = qmc.PoissonDisk(d, radius=radius, rng=rng).fill_space()

@@ -39,10 +39,22 @@ POLYNOMIALS, NETWORKS, DIVERGED = "polynomials", "networks", "diverged"
 class Check:
     """What a check found. Measures are root mean squares on fresh points, relative to the size of the terms.
 
-    `estimate`: of the relative L2 error; `verdict`: 'good', 'doubtful' or 'wrong'; `reasons`: why it is not good;
-    `advice`: what to try; `residual`: per equation; `boundary`: per boundary condition, in the order of the family;
-    `jumps`: per interface and condition of the complete set; `method`: what the estimate comes from; `difference`: to
-    an independent second solve, if there was one.
+    Args:
+        estimate: The estimate of the relative L2 error.
+        verdict: 'good', 'doubtful' or 'wrong'.
+        reasons: Why it is not good.
+        advice: What to try.
+        residual: How far each equation is violated.
+        boundary: How far each boundary condition is violated, in the order of the family.
+        jumps: How far each condition of the complete set is violated, by interface.
+        method: What the estimate comes from: 'polynomials', 'networks' or 'diverged'.
+        seconds: How long the check took.
+        difference: The difference to an independent second solve, if there was one.
+
+    Example:
+        >>> found = Check(0.2, "wrong", ("the flux jumps",), ("conditions='u,c'",), (0.01,), (0.0,), {}, "networks", 1)
+        >>> found.good, found.text
+        (False, "wrong: estimated relative error 2.0e-01; the flux jumps. Try conditions='u,c'")
     """
 
     estimate: float
@@ -58,6 +70,7 @@ class Check:
 
     @property
     def good(self) -> bool:
+        """Whether the verdict is 'good'."""
         return self.verdict == GOOD
 
     def to_dict(self) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from ..atomic import write_whole
 from ..conditions import Catalogue
 from ..errors import FileError
 from ..sets import Decision
-from .solution import PhaseRecord, stored_phase
+from .solution import PhaseRecord
 
 FORMAT = "metalic-checkpoint"
 EVERY = 60.0  # seconds between two writes
@@ -44,7 +44,7 @@ class Snapshot:
     def records(self, catalogue: Catalogue) -> list[PhaseRecord]:
         """The phases that were finished."""
         return [
-            replace(stored_phase(one), score=one["score"], decision=_decision(one["decision"], catalogue))
+            replace(PhaseRecord.from_dict(one), score=one["score"], decision=_decision(one["decision"], catalogue))
             for one in self.meta["records"]
         ]
 

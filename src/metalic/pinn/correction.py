@@ -102,7 +102,7 @@ class _Newton:
         rows = self.defect.linearised(self._channels(coefficients))
         return coefficients, rows, self._loss(rows)
 
-    def _channels(self, coefficients: Float[np.ndarray, "K m M"]) -> list[Float[np.ndarray, "B2 C N"]]:
+    def _channels(self, coefficients: Float[np.ndarray, "K m M"]) -> list[Float[np.ndarray, "_B2 _C _N"]]:
         found = []
         for place, basis, values in zip(self.places, self.basis, self.defect.channels):
             owners = place.block.sides()[1]

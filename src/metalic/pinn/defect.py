@@ -71,12 +71,12 @@ class Defect:
         self.low, self.high = self.family.decomposition.bounding_boxes()
 
     @cached_property
-    def channels(self) -> list[Float[np.ndarray, "B2 C N"]]:
+    def channels(self) -> list[Float[np.ndarray, "_B2 _C _N"]]:
         """Of the networks."""
         return [np.asarray(values) for values in network_channels(self.problem, self.theta)]
 
     @cached_property
-    def sizes(self) -> list[Float[np.ndarray, "C"]]:
+    def sizes(self) -> list[Float[np.ndarray, "_C"]]:
         """Mean squares of the channels over the domain."""
         return [np.asarray(values) for values in channel_sizes(self.problem, self.theta)]
 
@@ -85,7 +85,7 @@ class Defect:
         """Of the networks alone."""
         return self.linearised(self.channels)
 
-    def linearised(self, channels: list[Float[np.ndarray, "B2 C N"]]) -> list[list[Row]]:
+    def linearised(self, channels: list[Float[np.ndarray, "_B2 _C _N"]]) -> list[list[Row]]:
         return jax.tree.map(np.asarray, linearise(self.problem, [jnp.asarray(values) for values in channels]))
 
 
@@ -100,4 +100,4 @@ def problem_of(solution: Solution, system: System, drawn: Draw, owners: list[int
         "lambda_boundary": np.asarray(weights[0]),
         "lambda_interface": np.full(len(system.catalogue), weights[1]),
     }
-    return Problem(*drawn.blocks(), **arrays, system=system)
+    return Problem(*drawn.blocks(), **jax.tree.map(jnp.asarray, arrays), system=system)

@@ -46,6 +46,17 @@ def _at(solution: Solution, points: np.ndarray) -> tuple[np.ndarray, np.ndarray 
     return values, error
 
 
+def _beside(solution: Solution, points: np.ndarray, error: np.ndarray | None) -> tuple[str, np.ndarray]:
+    """What is drawn beside the solution: its error, or the size of the residual where there is no reference."""
+    if error is not None:
+        return "absolute error", error
+    inside = solution.family.domain.contains(points)
+    found = np.full((len(points), 1), np.nan)
+    residual = np.asarray(solution.residual(points[inside])).reshape(int(inside.sum()), -1)
+    found[inside, 0] = np.linalg.norm(residual, axis=1)
+    return "size of the residual", found
+
+
 def _title(solution: Solution) -> str:
     parameters = ", ".join(f"{name} = {value:g}" for name, value in solution.parameters.items())
     sets = " then ".join("{" + ", ".join(one) + "}" for one in dict.fromkeys(solution.conditions))
@@ -54,17 +65,17 @@ def _title(solution: Solution) -> str:
 
 
 def solution_figure(solution: Solution, count: int = 161) -> Figure:
-    """The solution, its point-wise error where a reference exists, and the subdomains with the points last used."""
+    """The solution; its point-wise error, or the residual where there is no reference; and the subdomains with the
+    points last used."""
     if len(solution.family.coordinates) == 1:
         return _line_figure(solution)
     x, y, points = _slice(solution, count)
     values, error = _at(solution, points)
-    panels = 2 if error is None else 3
-    figure = Figure(figsize=(4.6 * panels, 4.2), layout="constrained")
-    axes = figure.subplots(1, panels)
+    what, beside = _beside(solution, points, error)
+    figure = Figure(figsize=(13.8, 4.2), layout="constrained")
+    axes = figure.subplots(1, 3)
     _map(figure, axes[0], x, y, values[:, 0], f"{solution.family.components[0]}", "viridis")
-    if error is not None:
-        _map(figure, axes[1], x, y, error[:, 0], "absolute error", "magma")
+    _map(figure, axes[1], x, y, beside[:, 0], what, "magma")
     _draw_points(axes[-1], solution)
     for axis in axes:
         _frame(axis, solution)
@@ -154,8 +165,8 @@ def _line_figure(solution: Solution) -> Figure:
     left.set_title("solution")
     for axis in (left, right):
         axis.set_xlabel(name)
-    if error is not None:
-        right.semilogy(x, error + 1e-18)
-        right.set_title("absolute error")
+    what, beside = _beside(solution, x[:, None], error)
+    right.semilogy(x, beside + 1e-18)
+    right.set_title(what)
     figure.suptitle(_title(solution))
     return figure

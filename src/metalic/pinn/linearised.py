@@ -54,13 +54,13 @@ def places(problem: Problem) -> list[Place]:
 
 
 @eqx.filter_jit
-def network_channels(problem: Problem, theta: Float[Array, "K P"]) -> list[Float[Array, "B2 C N"]]:
+def network_channels(problem: Problem, theta: Float[Array, "K P"]) -> list[Float[Array, "_B2 _C _N"]]:
     """The channels of every place, of sides a and then of sides b."""
     return [channel_values(problem, theta, *place.block.sides(), place.law.channels) for place in places(problem)]
 
 
 @eqx.filter_jit
-def channel_sizes(problem: Problem, theta: Float[Array, "K P"]) -> list[Float[Array, "C"]]:
+def channel_sizes(problem: Problem, theta: Float[Array, "K P"]) -> list[Float[Array, "_C"]]:
     """For every place the mean squares of its channels over the domain."""
     block = problem.collocation
     every = in_order({channel for place in places(problem) for channel in place.law.channels})
@@ -70,7 +70,7 @@ def channel_sizes(problem: Problem, theta: Float[Array, "K P"]) -> list[Float[Ar
 
 
 @eqx.filter_jit
-def linearise(problem: Problem, channels: list[Float[Array, "B2 C N"]]) -> list[list[Row]]:
+def linearise(problem: Problem, channels: list[Float[Array, "_B2 _C _N"]]) -> list[list[Row]]:
     """The rows of every place, from its channels."""
     return [_rows(problem, place, values) for place, values in zip(places(problem), channels)]
 

@@ -1,14 +1,14 @@
 """The network of one subdomain, and its derivatives by propagation of Taylor coefficients.
 
-A tanh network u(x; theta) maps d inputs to m outputs. To get derivatives, every layer carries not one value per unit
+A network u(x; theta) maps d inputs to m outputs. To get derivatives, every layer carries not one value per unit
 but its coefficients (see `families.derivatives`) for a set of derivatives that is closed downwards. For a partial
 derivative alpha it is the Taylor coefficient c_alpha = d^alpha u / alpha!:
 - a linear layer acts on each coefficient alone (the bias on alpha = 0 only): one matrix product each;
-- y = tanh(z) has d_i y = w d_i z with w = 1 - y^2, hence  alpha_i y_alpha = sum_b w_b (alpha_i - b_i) z_(alpha-b)
-  over b <= alpha - e_i, and products of series are convolutions;
-- a Laplacian follows the chain rule sum_i d_ii y = w sum_i d_ii z - 2 y w sum_i (d_i z)^2;
+- y = f(z) has d_i y = w d_i z with w = f'(z), hence  alpha_i y_alpha = sum_b w_b (alpha_i - b_i) z_(alpha-b)
+  over b <= alpha - e_i, and products of series are convolutions (see `activations`);
+- a Laplacian follows the chain rule sum_i d_ii y = w sum_i d_ii z + f''(z) sum_i (d_i z)^2;
 - the first layer is linear in x, so that its coefficients are one array for each order, times constants of the unit:
-  y_alpha = tanh^(|alpha|)(z) c^alpha / alpha!, c_i = d_i z. The constants go into the next layer's weights, and all
+  y_alpha = f^(|alpha|)(z) c^alpha / alpha!, c_i = d_i z. The constants go into the next layer's weights, and all
   coefficients of one order come from one larger matrix product.
 Everything is laid out (features, points), so that the long axis is contiguous.
 
@@ -22,23 +22,21 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial, reduce
-from operator import add
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
-from numpy.polynomial import Polynomial
 
 from ..errors import ScheduleError
-from ..families.derivatives import Derivative, Partial, closure
+from ..families.derivatives import Derivative, closure
 from ..families.fields import Channel
 from ..validation import integer
+from .activations import ACTIVATIONS, Activation, Series
 
 FEW_ROWS = 4
-Series = dict[Derivative, Array]  # coefficients, (features, points) each; a missing one is zero
 
 
 @jax.custom_vjp
@@ -63,47 +61,17 @@ def _product_backward(kept: tuple[Array, Array], slope: Array) -> tuple[Array, A
 product.defvjp(_product_forward, _product_backward)
 
 
-def tanh_series(z: Series, derivatives: tuple[Derivative, ...]) -> Series:
-    """The coefficients of y = tanh(z) from those of z. The slope is w = 1 - y^2, and tanh'' = -2 y w."""
+def first_series(f: Activation, z: Series, derivatives: tuple[Derivative, ...]) -> Series:
+    """The coefficients of f(z) for a z whose second and higher derivatives vanish."""
     zero = derivatives[0]
-    y: Series = {zero: jnp.tanh(z[zero])}
-    w: Series = {zero: 1 - y[zero] * y[zero]}
-
-    def slope(b: Partial) -> Array:
-        """w_b = -(y^2)_b for b != 0, each pair (g, b - g) once."""
-        if b not in w:
-            pairs = [(g, b - g) for g in b.below() if g.orders <= (b - g).orders]
-            w[b] = -reduce(add, [(1 if g == h else 2) * y[g] * y[h] for g, h in pairs])
-        return w[b]
-
-    bend = -2 * y[zero] * w[zero]
-    for derivative in derivatives[1:]:
-        y[derivative] = derivative.chain(z, slope, bend)
-    return y
-
-
-def tanh_derivatives(z: Array, order: int) -> list[Array]:
-    """tanh and its derivatives up to an order: the k-th is (1 - y^2) q_k(y), q_(k+1) = (1 - y^2) q_k' - 2 y q_k."""
-    y = jnp.tanh(z)
-    w, q, found = 1 - y * y, Polynomial([1.0]), [y]
-    for _ in range(order):
-        terms = [float(a) * y**power for power, a in enumerate(q.coef) if a]
-        found.append(w * sum(terms[1:], terms[0]))
-        q = Polynomial([1.0, 0.0, -1.0]) * q.deriv() - Polynomial([0.0, 2.0]) * q
-    return found
-
-
-def first_series(z: Series, derivatives: tuple[Derivative, ...]) -> Series:
-    """The coefficients of tanh(z) for a z whose second and higher derivatives vanish."""
-    zero = derivatives[0]
-    parts = tanh_derivatives(z[zero], max(derivative.order for derivative in derivatives))
+    parts = f.derivatives(z[zero], max(derivative.order for derivative in derivatives))
     return {zero: parts[0]} | {other: parts[other.order] * other.symbol(z) for other in derivatives[1:]}
 
 
-def second_layer(weights: Array, z: Series, derivatives: tuple[Derivative, ...]) -> Series:
-    """weights @ first_series(z), one matrix product for each order."""
+def second_layer(f: Activation, weights: Array, z: Series, derivatives: tuple[Derivative, ...]) -> Series:
+    """weights @ first_series(f, z), one matrix product for each order."""
     zero = derivatives[0]
-    parts = tanh_derivatives(z[zero], max(derivative.order for derivative in derivatives))
+    parts = f.derivatives(z[zero], max(derivative.order for derivative in derivatives))
     found = {zero: product(weights, parts[0])}
     for order in range(1, len(parts)):
         members = [derivative for derivative in derivatives if derivative.order == order]
@@ -113,23 +81,30 @@ def second_layer(weights: Array, z: Series, derivatives: tuple[Derivative, ...])
     return found
 
 
-def _series(depth: int) -> Callable[..., Series]:
-    return first_series if depth == 0 else tanh_series
+def _series(f: Activation, depth: int) -> Callable[..., Series]:
+    return partial(first_series, f) if depth == 0 else f.series
 
 
 @dataclass(frozen=True)
 class Network:
-    """A tanh network; its weights are one flat vector of `size` numbers."""
+    """A network of dense layers; its weights are one flat vector of `size` numbers."""
 
     inputs: int
     outputs: int
     hidden: tuple[int, ...]
+    activation: str = "tanh"
 
     def __post_init__(self) -> None:
         widths = [integer(width, least=1) for width in self.hidden] if isinstance(self.hidden, tuple) else []
         if not widths or None in widths:
             raise ScheduleError(f"a network has hidden layers of at least one unit, as in (20, 20), not {self.hidden}")
         object.__setattr__(self, "hidden", tuple(widths))
+        if not isinstance(self.activation, str) or self.activation not in ACTIVATIONS:
+            raise ScheduleError(f"no activation '{self.activation}': allowed are {', '.join(ACTIVATIONS)}")
+
+    @property
+    def _f(self) -> Activation:
+        return ACTIVATIONS[self.activation]
 
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
@@ -148,10 +123,28 @@ class Network:
 
     def evaluate(self, theta: Float[np.ndarray, "P"], x: Float[np.ndarray, "d N"]) -> Float[np.ndarray, "m N"]:
         """The outputs at scaled inputs, in NumPy: any number of points without compiling anything."""
-        *inner, (last, last_bias) = [(np.asarray(w), np.asarray(b)) for w, b in self.layers(theta)]
+        return self.outputs_at(theta, x, np)
+
+    def outputs_at(self, theta: Any, x: Any, xp: Any = jnp) -> Any:
+        """The outputs (m, N) at scaled inputs (d, N), in plain operations of `xp`: in jax.numpy they can be
+        differentiated forwards and backwards."""
+        *inner, (last, last_bias) = [(xp.asarray(w), xp.asarray(b)) for w, b in self.layers(theta)]
         for weights, bias in inner:
-            x = np.tanh(weights @ x + bias)
+            x = self._f.value(weights @ x + bias, xp)
         return last @ x + last_bias
+
+    def change(
+        self, theta: Float[np.ndarray, "P"], direction: Float[np.ndarray, "P"], x: Float[np.ndarray, "d N"]
+    ) -> Float[np.ndarray, "m N"]:
+        """The derivative of the outputs along a direction of the weights, in NumPy."""
+        *inner, last = zip(self.layers(theta), self.layers(direction))
+        moved = np.zeros_like(x)
+        for (weights, bias), (by_weights, by_bias) in inner:
+            z, by_z = weights @ x + bias, weights @ moved + by_weights @ x + by_bias
+            x = self._f.value(z, np)
+            moved = self._f.slope(z, x, np) * by_z
+        (weights, _), (by_weights, by_bias) = last
+        return weights @ moved + by_weights @ x + by_bias
 
     def layers(self, theta: Any) -> list[tuple[Any, Any]]:
         """Weights and biases of each layer, views of the flat vector (NumPy's or JAX's)."""
@@ -186,12 +179,12 @@ class Network:
         for depth, (weights, bias) in enumerate(self.layers(theta)[:-1]):
             inputs.append(h)
             if depth == 1:
-                z = second_layer(weights, pre[0], derivatives)
+                z = second_layer(self._f, weights, pre[0], derivatives)
             else:
                 z = {of: product(weights, part) for of, part in h.items()}
             z[derivatives[0]] = z[derivatives[0]] + bias
             pre.append(z)
-            h = _series(depth)(z, derivatives)
+            h = _series(self._f, depth)(z, derivatives)
         return [*inputs, h], pre
 
     def _output(self, theta: Float[Array, "P"], h: Series, channels: tuple[Channel, ...]) -> Float[Array, "C N"]:
@@ -230,7 +223,7 @@ class Network:
                 shape = pre[depth][derivatives[0]].shape
                 # The first layer's derivatives are the same at all points; a row belongs to one point alone.
                 spread = {of: jnp.broadcast_to(part, shape) for of, part in pre[depth].items()}
-                back = jax.vjp(partial(_series(depth), derivatives=derivatives), spread)[1]
+                back = jax.vjp(partial(_series(self._f, depth), derivatives=derivatives), spread)[1]
                 full = {of: sensitivity.get(of, jnp.zeros(shape, x.dtype)) for of in derivatives}
                 (delta,) = back(full)
                 rows = _outer(delta, inputs[depth], derivatives[0]) + rows

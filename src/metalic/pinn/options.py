@@ -16,6 +16,7 @@ from ..errors import GeometryError, MetalicError, ScheduleError
 from ..families.base import Family
 from ..geometry.sampling import SAMPLINGS, Points
 from ..validation import real
+from .activations import ACTIVATIONS
 from .network import Network
 from .sampler import SCALINGS
 
@@ -37,6 +38,7 @@ class SolverOptions:
         scaling: How inputs are scaled: 'subdomain', 'domain' or 'none'.
         lambda_boundary: The weight of the boundary terms.
         lambda_interface: The weight of the interface terms: one number, or weights by condition.
+        activation: The function between the layers: 'tanh' or 'sine'.
 
     Raises:
         ScheduleError: A value is not allowed; a GeometryError if it is about points.
@@ -44,7 +46,7 @@ class SolverOptions:
     Example:
         >>> SolverOptions(hidden=[8], sampling="grid").over(DEFAULTS)
         SolverOptions(hidden=(8,), points=None, precision='float64', sampling='grid', scaling=None, \
-lambda_boundary=20.0, lambda_interface=5.0)
+lambda_boundary=20.0, lambda_interface=5.0, activation='tanh')
     """
 
     hidden: Sequence[int] | None = None
@@ -54,11 +56,13 @@ lambda_boundary=20.0, lambda_interface=5.0)
     scaling: str | None = None
     lambda_boundary: float | None = None
     lambda_interface: float | Mapping[str, float] | None = None
+    activation: str | None = None
 
     def __post_init__(self) -> None:
         _one_of("precision", self.precision, PRECISIONS, ScheduleError)
         _one_of("sampling", self.sampling, SAMPLINGS, GeometryError)
         _one_of("scaling", self.scaling, SCALINGS, ScheduleError)
+        _one_of("activation", self.activation, tuple(ACTIVATIONS), ScheduleError)
         if self.points is not None and not isinstance(self.points, Points):
             raise GeometryError(f"points are given as Points(collocation, boundary, interface), not {self.points!r}")
         object.__setattr__(self, "hidden", _widths(self.hidden))
@@ -84,7 +88,8 @@ lambda_boundary=20.0, lambda_interface=5.0)
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; an option that is open, or as in version 0.1, is left out."""
         usual = asdict(VERSION_0_1)
-        chosen = {key: value for key, value in sorted(asdict(self).items()) if value not in (None, usual[key])}
+        given = asdict(self) | {"points": None if self.points is None else self.points.to_dict()}
+        chosen = {key: value for key, value in sorted(given.items()) if value not in (None, usual[key])}
         return {key: list(value) if isinstance(value, tuple) else value for key, value in chosen.items()}
 
     def over(self, *weaker: SolverOptions, conditions: Sequence[str] = ()) -> SolverOptions:
@@ -121,6 +126,7 @@ lambda_boundary=20.0, lambda_interface=5.0)
             scaling=found.scaling or schedule.scaling,
             lambda_boundary=found.lambda_boundary,
             lambda_interface=weights if isinstance(weights, Mapping) else dict.fromkeys(names, weights),
+            activation=found.activation,
         )
 
 
@@ -135,6 +141,7 @@ class ResolvedOptions:
     scaling: str
     lambda_boundary: float
     lambda_interface: Mapping[str, float]
+    activation: str
 
 
 def _one_of(name: str, given: Any, allowed: Sequence[str], error: type[MetalicError]) -> None:
@@ -183,6 +190,8 @@ def _completed(levels: Sequence[Any], conditions: Sequence[str]) -> dict[str, fl
     return {name: weights[name] for name in conditions if name in weights}
 
 
-VERSION_0_1 = SolverOptions(hidden=(20, 20), precision="float64", lambda_boundary=20.0, lambda_interface=5.0)
+VERSION_0_1 = SolverOptions(
+    hidden=(20, 20), precision="float64", lambda_boundary=20.0, lambda_interface=5.0, activation="tanh"
+)
 """What an option means that a stored file does not name. It never changes, whatever the defaults become."""
 DEFAULTS = VERSION_0_1

@@ -85,7 +85,7 @@ class Problem(Objective):
         return tuple(sorted({(min(p), max(p)) for block in blocks for p in zip(block.a, block.b) if p[0] != p[1]}))
 
     @property
-    def fixed(self) -> list[tuple[Law, Block, Float[Array, "B R N"]]]:
+    def fixed(self) -> list[tuple[Law, Block, Float[Array, "_B _R _N"]]]:
         """Residual and boundary conditions: each law, its points and the weights of its rows."""
         factors = jnp.ones((1, 1)) if self.balance is None else self.balance**2
         found = [(self.system.residual, self.collocation, factors[..., None] * self.collocation.weight[:, None])]
@@ -193,7 +193,7 @@ def _weighted(rows: Float[Array, "B R N"], weight: Float[Array, "B #R N"]) -> Fl
     return rows * jnp.sqrt(weight)
 
 
-def fixed_rows(problem: Problem, theta: Float[Array, "K P"]) -> list[Float[Array, "B R N"]]:
+def fixed_rows(problem: Problem, theta: Float[Array, "K P"]) -> list[Float[Array, "_B _R _N"]]:
     """The rows of residual and boundary conditions; their squares sum to L_r + lambda_b L_b."""
     found = []
     for law, block, weight in problem.fixed:
@@ -204,7 +204,7 @@ def fixed_rows(problem: Problem, theta: Float[Array, "K P"]) -> list[Float[Array
 
 def condition_rows(
     problem: Problem, block: Block, views: Sequence[View], strength: Float[Array, "S"], theta: Float[Array, "K P"]
-) -> list[Float[Array, "B R N"]]:
+) -> list[Float[Array, "_B _R _N"]]:
     """The rows of conditions at the interface points; their squares sum to strength_n I_n."""
     channels = _union(views)
     sides = block.split(channel_values(problem, theta, *block.sides(), channels))
@@ -232,7 +232,7 @@ def residual_strength(problem: Problem, thetas: Float[Array, "S K P"]) -> Float[
 
 # --- Sums over parts -------------------------------------------------------------------------------------------------
 
-RowsOf = Callable[[Float[Array, "K P"]], list[Float[Array, "B R N"]]]
+RowsOf = Callable[[Float[Array, "K P"]], list[Float[Array, "_B _R _N"]]]
 
 
 def _over_parts(problem: Problem, theta: Float[Array, "K P"], measure: Callable[[RowsOf], Callable[..., Any]]) -> Any:

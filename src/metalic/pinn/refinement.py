@@ -32,7 +32,7 @@ def refined(solution: Solution, draw: int = 0, iterations: int = ITERATIONS) -> 
     """The solution after more iterations, with one more phase; `draw` is the number of the fresh points."""
     with jax.enable_x64(True):
         begun = time.perf_counter()
-        problem, optimizer = _problem(solution, draw), GaussNewton()
+        problem, optimizer = fresh_problem(solution, draw), GaussNewton()
         state = start(optimizer, problem, jnp.asarray(solution.theta, float))
         state, count = advance(optimizer, problem, state, jnp.asarray(iterations))
         loss = float(state.loss)
@@ -53,7 +53,8 @@ def refined(solution: Solution, draw: int = 0, iterations: int = ITERATIONS) -> 
     return replace(solution, theta=np.asarray(state.theta), phases=(*solution.phases, record))
 
 
-def _problem(solution: Solution, draw: int) -> Problem:
+def fresh_problem(solution: Solution, draw: int = 0) -> Problem:
+    """The solution's problem on points that no training has seen, with the complete set of conditions."""
     family, names = _with_complete_set(solution.family)
     system = system_of(family, solution.network)
     points = SCHEDULES["fast"].points(family) if solution.problem is None else _points(solution.problem)

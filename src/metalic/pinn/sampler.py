@@ -71,6 +71,7 @@ class Sampler:
     def __init__(self, family: Family, points: Points, sampling: str):
         self.family, self.points, self.sampling = family, points, sampling
         self.geometry = family.decomposition
+        points.check(self.geometry.names)
 
     def draw(self, seed: int, draw: int = 0) -> Draw:
         """Collocation, boundary and interface points."""
@@ -79,8 +80,8 @@ class Sampler:
 
     def collocation(self, rng: np.random.Generator) -> Samples:
         rows = []
-        for k, region in enumerate(self.geometry.subdomains.values()):
-            points = region.sample(self.points.collocation, self.sampling, rng)
+        for k, (name, region) in enumerate(self.geometry.subdomains.items()):
+            points = region.sample(self.points.inside(name), self.sampling, rng)
             rows.append(Row(k, points, np.zeros_like(points), len(points)))
         return _stack(rows)
 

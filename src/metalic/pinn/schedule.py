@@ -27,6 +27,9 @@ class Continue:
         steps: Values on the way, the first and the last included: in equal steps, or of equal ratio if both ends are
             positive.
 
+    Raises:
+        ScheduleError: A parameter without a start or the reverse, or fewer than two steps.
+
     Example:
         >>> Continue("nu", start=0.02, steps=3).values({"nu": 0.005}, {})
         [{'nu': 0.02}, {'nu': 0.01}, {'nu': 0.005}]
@@ -62,10 +65,25 @@ class Continue:
 class Phase:
     """One optimizer with a budget, and maybe a set of conditions of its own.
 
-    `resample`: draw fresh points every so many iterations; `adaptive`: let collocation points gather where the
-    residual is large (half of them; the others stay spread out). `always`: run it in a solve that has a start, too,
-    where a phase that only finds a start for the next one (Adam, or one that continues) is left out. `continues`:
-    move parameters from easy values to those of the member, in steps that share the iterations.
+    Args:
+        optimizer: `Adam()`, `GaussNewton()`, `LBFGS()`, or one of your own.
+        iterations: The budget.
+        conditions: A set for this phase; it goes before what a solve is given.
+        resample: Draw fresh points every n iterations; None keeps them.
+        adaptive: Let half of the collocation points gather where the residual is large, whenever points are drawn.
+        always: Run this phase also in a solve that has a start, where a phase that only finds a start for the next
+            one (Adam, or one that continues) is left out.
+        continues: Move parameters from easy values to those of the member, in steps that share the iterations.
+        recheck: Compare the residual on fresh points with that on the points trained on, every n iterations and at the
+            end. If it is much larger, as in a thin layer between the points, gather points there, and train for as
+            many iterations more if the budget is used up, at most for the budget again.
+
+    Raises:
+        ScheduleError: The optimizer or a number is not allowed, or `adaptive` is given without `resample`.
+
+    Example:
+        >>> Phase(GaussNewton(), 100, resample=25, adaptive=True).resample
+        25
     """
 
     optimizer: Optimizer
@@ -75,25 +93,27 @@ class Phase:
     adaptive: bool = False
     always: bool = False
     continues: Continue | None = None
+    recheck: int | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.optimizer, Optimizer):
             raise ScheduleError(f"a phase has an optimizer, such as Adam() or GaussNewton(), not {self.optimizer!r}")
-        iterations, resample = integer(self.iterations, least=1), integer(self.resample, least=1)
+        iterations = integer(self.iterations, least=1)
         if iterations is None:
             raise ScheduleError(f"a phase has a budget of at least 1 iteration, not {self.iterations!r}")
-        if self.resample is not None and resample is None:
-            raise ScheduleError(f"points are drawn anew every 1 or more iterations, not {self.resample!r}")
         object.__setattr__(self, "iterations", iterations)
-        object.__setattr__(self, "resample", resample)
+        object.__setattr__(self, "resample", _every("points are drawn anew", self.resample))
+        object.__setattr__(self, "recheck", _every("fresh points are looked at", self.recheck))
         if self.adaptive and self.resample is None:
             raise ScheduleError("adaptive points need 'resample': after how many iterations to move them")
         if isinstance(self.continues, Mapping):  # as a stored file has it
             object.__setattr__(self, "continues", Continue(**self.continues))
         if self.continues is not None and not isinstance(self.continues, Continue):
             raise ScheduleError(f"a phase continues as Continue('nu', start=0.02) says, not {self.continues!r}")
-        if self.continues is not None and (self.resample is not None or iterations < self.continues.steps):
+        if self.continues is not None and (self.resample or self.recheck or iterations < self.continues.steps):
             raise ScheduleError("a phase that continues has an iteration or more for each step, and fixed points")
+        if self.resample and self.recheck:
+            raise ScheduleError("a phase has 'resample' or 'recheck', not both: the first draws fresh points anyway")
 
     @property
     def finds_start(self) -> bool:
@@ -103,8 +123,16 @@ class Phase:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         budget = {key: getattr(self, key) for key in ("iterations", "resample", "adaptive")}
-        newer = {} if self.continues is None else {"continues": asdict(self.continues)}  # older files do not have it
-        return {"optimizer": self.optimizer.to_dict(), **budget, **newer}
+        newer = {"continues": self.continues and asdict(self.continues), "recheck": self.recheck}
+        added = {key: value for key, value in newer.items() if value is not None}  # older files do not have them
+        return {"optimizer": self.optimizer.to_dict(), **budget, **added}
+
+
+def _every(what: str, given: Any) -> int | None:
+    found = integer(given, least=1)
+    if given is not None and found is None:
+        raise ScheduleError(f"{what} every 1 or more iterations, not {given!r}")
+    return found
 
 
 @dataclass(frozen=True)
@@ -126,6 +154,14 @@ class Schedule:
             fall like K^(-1/2), and widths like K^(-1/4), so that weights fall like points.
         balance: Where subdomains have coefficients, multiply the residual of each by a factor, so that all depend
             equally on their networks at the start.
+
+    Raises:
+        ScheduleError: There is no phase, or an option is not allowed.
+
+    Example:
+        >>> short = Schedule("short", (Phase(Adam(), 100), Phase(GaussNewton(), 50)))
+        >>> [phase.iterations for phase in short.phases]
+        [100, 50]
     """
 
     name: str
@@ -217,7 +253,7 @@ PAPER = Schedule(
     sampling="random",
     scaling="none",
 )
-FAST = Schedule("fast", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 200)), **_DEEP, **_COMMON)
+FAST = Schedule("fast", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 200, recheck=50)), **_DEEP, **_COMMON)
 ACCURATE = Schedule("accurate", (Phase(Adam(5e-3), 300), Phase(GaussNewton(), 1000, resample=150)), **_DEEP, **_COMMON)
 QUICK = Schedule("quick", (Phase(Adam(5e-3), 100), Phase(GaussNewton(), 50)), **_DEEP, **_COMMON)
 SHARP = Schedule(

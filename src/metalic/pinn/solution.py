@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,22 +12,19 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from ..atomic import a_path, write_whole
-from ..errors import FileError, GeometryError
+from ..errors import FileError
 from ..families.base import Family
-from ..families.registry import BUILT_IN, find_family
 from ..notebook import show
 from ..sets import Decision
-from .network import Network
 from .optimizers import Status
 from .problem import Problem
+from .reader import Law, Reader, Readout
+from .trained import Trained
 
 if TYPE_CHECKING:
     from .check import Check
 
 ERROR_CAP = 100.0
-FORMAT = "metalic-solution"
-VERSION = 1
 
 
 def relative_error(values: Float[np.ndarray, "n m"], reference: Float[np.ndarray, "n m"]) -> float:
@@ -56,6 +51,7 @@ class PhaseRecord:
     history: tuple[tuple[int, float, float, float | None], ...] = field(repr=False)
     score: float | None = None  # of `at_phase_end`; not kept in files
     decision: Decision | None = None  # by which the set was chosen; not kept in files
+    gathered: tuple[int, ...] = ()  # iterations after which points went to where the residual was missed (`recheck`)
 
     @property
     def stop_reason(self) -> str:
@@ -75,31 +71,65 @@ class PhaseRecord:
         }
         return found | ({"history": [[n, s, _finite(loss), e] for n, s, loss, e in self.history]} if history else {})
 
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> PhaseRecord:
+        """What `to_dict(history=True)` gave."""
+        status = next(status for status in Status if status.reason == record["stop_reason"])
+        return cls(
+            optimizer=record["optimizer"],
+            conditions=tuple(record["conditions"]),
+            index=record["index"],
+            iterations=record["iterations"],
+            seconds=record["seconds"],
+            compile_seconds=record["compile_seconds"],
+            loss=float("nan") if record["loss"] is None else record["loss"],
+            error=record["error"],
+            status=status,
+            history=tuple((n, s, float("nan") if loss is None else loss, e) for n, s, loss, e in record["history"]),
+        )
+
 
 @dataclass(frozen=True)
-class Solution:
-    """A solved PDE. Call it: `solution(x=0.3, y=0.8)`, with numbers or arrays, or `solution(points)` with (n, d)."""
+class Solution(Trained):
+    """A solved PDE. Call it: `solution(x=0.3, y=0.8)`, with numbers or arrays, or `solution(points)` with (n, d).
 
-    family: Family
-    parameters: Mapping[str, float]
-    theta: Float[np.ndarray, "K P"] = field(repr=False)
-    hidden: tuple[int, ...]
-    centre: Float[np.ndarray, "K d"] = field(repr=False)
-    slope: Float[np.ndarray, "K d"] = field(repr=False)
+    Solutions are made by `metalic.solve` and `Solution.load`.
+
+    Attributes:
+        family: The family.
+        parameters: The parameters of the member.
+        theta: The weights, a row per subdomain.
+        hidden: The widths of the hidden layers.
+        activation: The function between layers, 'tanh' or 'sine'.
+        centre: What is subtracted from the inputs of each network.
+        slope: What the inputs are then multiplied by.
+        phases: How each phase went: optimizer, conditions, iterations, seconds, loss, error, why it ended.
+        schedule: The name of the schedule.
+        seed: The seed.
+        collocation: The collocation points of each subdomain.
+        problem: The training problem as it was at the end; None in a solution that was loaded.
+        checked: The check that `metalic.solve` has made; None if it was asked not to.
+        start: What the solve started from: `source`, `parameters` and `kind`; None if it started cold.
+
+    Raises:
+        GeometryError: It is called with points outside the domain, or with coordinates that are not the family's.
+
+    Example:
+        >>> import metalic as mt
+        >>> solution = mt.solve("poisson", "u,c", "quick", s=5)
+        >>> solution(x=[0.25, 0.5, 0.75], y=0.5).shape
+        (3,)
+        >>> solution.phases[-1].optimizer, solution.schedule
+        ('gauss-newton', 'quick')
+    """
+
     phases: tuple[PhaseRecord, ...]
     schedule: str
     seed: int
-    collocation: tuple[Float[np.ndarray, "N d"], ...] = field(repr=False)
+    collocation: tuple[Float[np.ndarray, "_N d"], ...] = field(repr=False)
     problem: Problem | None = field(repr=False, default=None)
-    """The training problem as it was at the end; None in a solution that was loaded."""
     checked: Check | None = field(repr=False, default=None)
-    """The check that `metalic.solve` has made; None if it was asked not to."""
     start: Mapping[str, Any] | None = None
-    """What the solve started from: `source`, `parameters` and `kind`; None if it started cold."""
-
-    @property
-    def network(self) -> Network:
-        return Network(len(self.family.coordinates), len(self.family.components), self.hidden)
 
     @property
     def error(self) -> float | None:
@@ -112,6 +142,7 @@ class Solution:
 
     @property
     def loss(self) -> float:
+        """The loss at the end."""
         return self.phases[-1].loss
 
     def terms(self) -> dict[str, float]:
@@ -124,6 +155,7 @@ class Solution:
 
     @property
     def diverged(self) -> bool:
+        """Whether the loss is not a number."""
         return self.phases[-1].status is Status.DIVERGED
 
     @property
@@ -138,35 +170,99 @@ class Solution:
 
     def __call__(self, points: Any = None, /, **coordinates: Any) -> np.ndarray:
         """The solution at points; on an interface, the average of the networks that share it."""
-        names = self.family.coordinates
-        if points is not None:
-            if coordinates:
-                raise GeometryError("give points as one array or coordinates by name, not both")
-            try:
-                array = np.atleast_2d(np.asarray(points, dtype=float))
-            except (TypeError, ValueError, OverflowError):
-                raise GeometryError(f"points are numbers, of shape (n, {len(names)})") from None
-            if array.ndim != 2 or array.shape[-1] != len(names):
-                raise GeometryError(f"points have shape (n, {len(names)}) for coordinates {', '.join(names)}")
-            shape: tuple[int, ...] = (len(array),)
-        else:
-            if set(coordinates) != set(names):
-                raise GeometryError(
-                    f"coordinates {', '.join(names)} are needed, not {', '.join(coordinates) or 'none'}"
-                )
-            try:
-                grids = np.broadcast_arrays(*(np.asarray(coordinates[name], dtype=float) for name in names))
-            except (TypeError, ValueError, OverflowError) as error:
-                raise GeometryError(f"coordinates do not fit together: {error}") from None
-            shape = grids[0].shape
-            array = np.stack([grid.ravel() for grid in grids], axis=-1)
-        values = self.values(array)
-        components = len(self.family.components)
-        return values.reshape(shape) if components == 1 else values.reshape(*shape, components)
+        return Reader(self)(points, **coordinates)
 
-    def values(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n m"]:
-        """All components at points of shape (n, d)."""
-        return evaluate(self.family, self.network, self.theta, points, self.centre, self.slope)
+    # ---- what is read off
+
+    def side(self, subdomain: str) -> Reader:
+        """What one subdomain's network says on that subdomain, its interfaces included: `solution.side("left")`.
+
+        The solution itself takes the average of both sides on an interface, where a derivative may rightly jump.
+        """
+        return Reader(self, subdomain)
+
+    def d(self, *coordinates: str) -> Readout:
+        """A derivative, to be called like the solution: `solution.d("xx")(x=0.3, y=0.8)`.
+
+        Args:
+            *coordinates: Names run together, "xxt", or one by one, "x", "x", "t".
+        """
+        return Reader(self).d(*coordinates)
+
+    def flux(self, points: Any = None, /, **coordinates: Any) -> dict[str, np.ndarray]:
+        """The family's flux at points: an array for each coordinate that it names."""
+        return Reader(self).flux(points, **coordinates)
+
+    def residual(self, points: Any = None, /, **coordinates: Any) -> Any:
+        """The residual of the equation at points; an array for each equation of a system."""
+        return Reader(self).residual(points, **coordinates)
+
+    def read(self, law: Law) -> Readout:
+        """Anything that a law for one point says, such as `solution.read(lambda u, p: u.x**2 + u.y**2)`.
+
+        Args:
+            law: A function of the unknown, the point, and those parameters of the family that it names.
+
+        Returns:
+            What can be called at points, or integrated.
+        """
+        return Reader(self).read(law)
+
+    def integral(self, law: Law | None = None, over: str | None = None, nodes: int | None = None) -> Any:
+        """The integral of the solution, or of what a law says, by Gauss's rule.
+
+        Args:
+            law: A function of the unknown and the point; None integrates the solution itself.
+            over: A subdomain 'left', a face 'x=0', an interface 'left|right'; None takes the whole domain.
+            nodes: The number of nodes along each coordinate of a box; by default 200 on lines, 80 on areas, 30 in
+                three dimensions.
+        """
+        return Reader(self).integral(law, over, nodes)
+
+    def flow(self, through: str, nodes: int | None = None) -> Any:
+        """The integral of the flux's normal component: out through a face 'x=0', or through an interface
+        'left|right' from left to right."""
+        return Reader(self).flow(through, nodes)
+
+    def sensitivity(self, parameter: str) -> Readout:
+        """The derivative of the solution with respect to a parameter, to be called like the solution.
+
+        It comes from the normal equations of Gauss-Newton: of all directions in which the networks can move, the one
+        that keeps the equation and its conditions fulfilled, to first order, as the parameter changes.
+
+        Args:
+            parameter: The parameter's name.
+        """
+        from .sensitivity import sensitivity
+
+        return sensitivity(self, parameter)
+
+    def as_function(self) -> Callable[..., jax.Array]:
+        """The solution as a pure JAX function of its coordinates, for `jax.grad`, `jax.jit` and `jax.vmap`."""
+        from .export import as_function
+
+        return as_function(self)
+
+    def to_xarray(self, **axes: Any) -> Any:
+        """The solution on a grid as an `xarray.Dataset`; NaN outside the domain.
+
+        Args:
+            **axes: The values along each coordinate; those that are left out are those of the error's grid.
+        """
+        from .export import to_xarray
+
+        return to_xarray(self, **axes)
+
+    def to_vtk(self, path: str | os.PathLike[str], cells: int = 50) -> Path:
+        """Write the solution to a file for ParaView and others (.vtu, .vtk), each subdomain with its own values.
+
+        Args:
+            path: The file.
+            cells: The number of cells along each coordinate of a box.
+        """
+        from .export import to_vtk
+
+        return to_vtk(self, path, cells)
 
     def check(self, good_below: float = 1e-3) -> Check:
         """Estimate the error, with or without a reference, and judge it: 'good', 'doubtful' or 'wrong', and why.
@@ -223,144 +319,26 @@ class Solution:
         return show(repr(self)[1:-1], columns, rows)
 
     def plot(self) -> Any:
-        """A matplotlib Figure: the solution, its point-wise error, and the subdomains with their points."""
+        """A matplotlib Figure: the solution; its point-wise error, or the residual where there is no reference; and the
+        subdomains with their points."""
         from .figures import solution_figure
 
         return solution_figure(self)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write to an .npz file: plain arrays and JSON, no pickle; all or nothing."""
-        arrays = {"theta": self.theta, "centre": self.centre, "slope": self.slope}
-        arrays |= {f"collocation{k}": points for k, points in enumerate(self.collocation)}
-        meta = {
-            "format": FORMAT,
-            "version": VERSION,
-            "hidden": list(self.hidden),
-            "coordinates": list(self.family.coordinates),
-            "subdomains": len(self.family.decomposition),
-            "geometry": self.family.decomposition.to_dict(),
-            **self.to_dict(history=True),
-        }
-        meta["digest"] = _digest(arrays, meta)
-        parts: dict[str, Any] = arrays | {"meta": np.array(json.dumps(meta))}
-        return write_whole(a_path(path), lambda file: np.savez(file, **parts))
+        from .solution_files import save
+
+        return save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], family: str | Family | type[Family] | None = None) -> Solution:
         """Read a file written by `save`. A family of your own must be passed in: no code is loaded from a file."""
-        meta, arrays = _read(a_path(path))
-        found = find_family(family) if family is not None else _built_in(meta["family"], path)
-        if [found.name, list(found.coordinates), len(found.decomposition)] != [
-            meta["family"],
-            meta["coordinates"],
-            meta["subdomains"],
-        ]:
-            raise FileError(f"'{path}' holds a solution of '{meta['family']}', which is not the family '{found.name}'")
-        here = found.decomposition.to_dict()
-        if meta.get("geometry", here) != here:
-            raise FileError(
-                f"'{path}' was solved on other subdomains than those of the family '{found.name}': {meta['geometry']}, "
-                f"not {here}; pass the family with the decomposition that it was solved on"
-            )
-        phases = tuple(stored_phase(record) for record in meta["phases"])
-        return cls(
-            family=found,
-            parameters=meta["parameters"],
-            theta=arrays["theta"],
-            hidden=tuple(meta["hidden"]),
-            centre=arrays["centre"],
-            slope=arrays["slope"],
-            phases=phases,
-            schedule=meta["schedule"],
-            seed=meta["seed"],
-            collocation=tuple(arrays[f"collocation{k}"] for k in range(meta["subdomains"])),
-            checked=_checked(meta.get("check")),
-            start=meta.get("start"),  # older files do not have it
-        )
+        from .solution_files import load
 
-
-def evaluate(
-    family: Family,
-    network: Network,
-    theta: Float[np.ndarray, "K P"],
-    points: Float[np.ndarray, "n d"],
-    centre: Float[np.ndarray, "K d"],
-    slope: Float[np.ndarray, "K d"],
-) -> Float[np.ndarray, "n m"]:
-    """Every point by the networks of the subdomains that hold it, averaged."""
-    inside = family.decomposition.membership(points)
-    outside = ~inside.any(axis=0)
-    if outside.any():
-        first = ", ".join(f"{n}={v:g}" for n, v in zip(family.coordinates, points[np.argmax(outside)]))
-        raise GeometryError(f"{outside.sum()} point(s) lie outside the domain {family.domain!r}, the first at {first}")
-    total = np.zeros((len(points), network.outputs))
-    for k, mine in enumerate(inside):
-        if mine.any():
-            scaled = ((points[mine] - centre[k]) * slope[k]).T
-            total[mine] += network.evaluate(theta[k], scaled).T
-    return total / inside.sum(axis=0)[:, None]
-
-
-def _built_in(name: str, path: Any) -> Family:
-    if name not in BUILT_IN:
-        raise FileError(
-            f"'{path}' holds a solution of your family '{name}': pass it, as in load(path, family=MyFamily)"
-        )
-    return find_family(name)
-
-
-def _checked(record: Mapping[str, Any] | None) -> Check | None:
-    from .check import Check
-
-    return None if record is None else Check.from_dict(record)
-
-
-def stored_phase(record: Mapping[str, Any]) -> PhaseRecord:
-    status = next(status for status in Status if status.reason == record["stop_reason"])
-    return PhaseRecord(
-        optimizer=record["optimizer"],
-        conditions=tuple(record["conditions"]),
-        index=record["index"],
-        iterations=record["iterations"],
-        seconds=record["seconds"],
-        compile_seconds=record["compile_seconds"],
-        loss=float("nan") if record["loss"] is None else record["loss"],
-        error=record["error"],
-        status=status,
-        history=tuple((n, s, float("nan") if loss is None else loss, e) for n, s, loss, e in record["history"]),
-    )
+        return load(path, family)
 
 
 def _finite(value: float) -> float | None:
     """JSON has no NaN and no infinity."""
     return value if np.isfinite(value) else None
-
-
-def _digest(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> str:
-    """A checksum of all that a file holds."""
-    rest = {key: value for key, value in meta.items() if key != "digest"}
-    digest = hashlib.sha256(json.dumps(rest, sort_keys=True).encode())
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        digest.update(f"{name} {array.dtype} {array.shape} ".encode() + array.tobytes())
-    return digest.hexdigest()
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            contents = {name: file[name] for name in file.files}
-        meta = json.loads(str(contents.pop("meta")))
-        if meta["format"] != FORMAT:
-            raise KeyError("format")
-    except OSError as error:
-        raise FileError(f"cannot read '{path}': {error.strerror or error}") from error
-    except Exception as error:  # a foreign file can fail to be read in any way
-        raise FileError(f"'{path}' is not a solution file, or is damaged: {error}") from error
-    if isinstance(meta.get("version"), int) and meta["version"] > VERSION:
-        raise FileError(
-            f"'{path}' has format version {meta['version']}; this metalic reads up to {VERSION}: upgrade it"
-        )
-    if meta.get("digest") != _digest(contents, meta):
-        raise FileError(f"'{path}' is damaged: its contents do not match their checksum")
-    return meta, contents

@@ -18,7 +18,6 @@ from jaxtyping import Float
 from ..chooser import Chooser, FixedChooser
 from ..errors import FamilyError, ParameterError, ScheduleError
 from ..families.base import Family
-from ..geometry.sampling import Points
 from ..sets import Decision
 from ..validation import integer
 from .checkpoint import Snapshot, progress_of
@@ -31,12 +30,14 @@ from .options import ResolvedOptions, SolverOptions
 from .problem import Block, Problem, channel_values, law_rows, residual_strength
 from .sampler import Sampler, scale
 from .schedule import Phase, Schedule
-from .solution import ERROR_CAP, PhaseRecord, Solution, evaluate, relative_error
+from .solution import ERROR_CAP, PhaseRecord, Solution, relative_error
 from .start import Start, Target, fitted
+from .trained import evaluate
 
 SAMPLE = 8  # random networks by which residuals are balanced
 CONVERGED = (Status.GRADIENT, Status.CHANGE, Status.STALLED)
 CANDIDATES = 5  # how many times more points adaptive sampling looks at than it keeps
+MISSED = 10.0  # how many times larger the mean square of the residual is on fresh points if a layer lies between points
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,9 @@ def train(
     chosen = options.resolve(family, schedule)
     with jax.enable_x64(chosen.precision == "float64"):
         setup = _Setup(
-            system=system_of(family, Network(len(family.coordinates), len(family.components), chosen.hidden)),
+            system=system_of(
+                family, Network(len(family.coordinates), len(family.components), chosen.hidden, chosen.activation)
+            ),
             sampler=Sampler(family, chosen.points, chosen.sampling),
             options=chosen,
             parameters=parameters,
@@ -256,6 +259,7 @@ def _train(
         parameters=setup.parameters,
         theta=np.asarray(theta),
         hidden=setup.system.network.hidden,
+        activation=setup.system.network.activation,
         centre=np.asarray(problem.centre),
         slope=np.asarray(problem.slope),
         phases=tuple(records),
@@ -311,22 +315,26 @@ class _PhaseTrainer:
         self.decision, self.progress, self.limits, self.records = decision, progress, limits, records
         self.history: list[tuple[int, float, float, float | None]] = []
         self.draws = 0
+        self.gathered: list[int] = []
 
     def run(
         self, problem: Problem, theta: jax.Array, kept: Snapshot | None = None
     ) -> tuple[Problem, jax.Array, PhaseRecord]:
-        optimizer, budget = self.phase.optimizer, self.phase.iterations
+        optimizer = self.phase.optimizer
         self._report(0, None, None, 0.0)
         begun = time.perf_counter()
         state = start_state(optimizer, problem, theta)
         jax.block_until_ready(advance(optimizer, problem, state, jnp.asarray(0)))
+        if self.phase.recheck:
+            _sizes(problem, problem.collocation, theta)
         compiled = ended = time.perf_counter()
         if kept is not None:
             problem, state = self._continued(kept, problem, state)
+        budget = self._longer(self.gathered[-1]) if self.gathered else self.phase.iterations
         done, before = self.history[-1][:2] if self.history else (0, 0.0)
         status, steps, stops = Status.RUNNING, self._chunks(), self._stops()
         while done < budget and (status is Status.RUNNING or (stops and status in CONVERGED)):
-            if self.phase.resample and done and done % self.phase.resample == 0:
+            if self._points_move(done):
                 problem = self._move_points(problem, state.theta)
                 state = restart(optimizer, problem, state)
             if stops and (done >= stops[0][0] or status is not Status.RUNNING):
@@ -340,6 +348,9 @@ class _PhaseTrainer:
             within = self.limits.spend(ended - begun_chunk)
             if status is Status.RUNNING and asked:
                 status = Status.STOPPED
+            if self._is_missing(problem, state, done, status):
+                problem, budget = self._move_points(problem, state.theta), self._longer(done)
+                state, status = restart(optimizer, problem, state), Status.RUNNING
             if status is Status.RUNNING and done < budget:
                 status = within
                 self._save(problem, state, status)
@@ -361,18 +372,19 @@ class _PhaseTrainer:
             error=error,
             status=status,
             history=tuple(self.history),
+            gathered=tuple(self.gathered),
             score=None if score is None else score(problem.unbalanced, theta),
             decision=self.decision,
         )
 
     def _save(self, problem: Problem, state: Progress, status: Status) -> None:
-        phase = {"history": self.history, "draws": self.draws}
+        phase = {"history": self.history, "draws": self.draws, "gathered": self.gathered}
         self.limits.save(status, lambda: progress_of(self.records, self.decision, **phase), (state, _points(problem)))
 
     def _continued(self, kept: Snapshot, problem: Problem, state: Progress) -> tuple[Problem, Progress]:
         """Problem and state as they were when the snapshot was taken."""
         self.history = [tuple(entry) for entry in kept.meta["history"]]
-        self.draws = kept.meta["draws"]
+        self.draws, self.gathered = kept.meta["draws"], kept.meta["gathered"]
         state, points = kept.fill((state, _points(problem)))
         return _with_points(problem, points), state
 
@@ -388,9 +400,14 @@ class _PhaseTrainer:
         arrays = self.setup.on_device({name: np.asarray(value) for name, value in values.items()})
         return eqx.tree_at(lambda p: p.parameters, problem, arrays)
 
+    def _points_move(self, done: int) -> bool:
+        """Every so many iterations; adaptive points at once where a solve begins with networks that know a solution."""
+        knows = self.phase.adaptive and bool(self.setup.starts) and not self.records
+        return bool(self.phase.resample) and (done > 0 or knows) and done % (self.phase.resample or 1) == 0
+
     def _chunks(self) -> int:
         """A chunk never runs across a change of points."""
-        resample = self.phase.resample
+        resample = self.phase.resample or self.phase.recheck
         chunk = self.phase.optimizer.chunk
         return chunk if resample is None else next(n for n in range(min(chunk, resample), 0, -1) if resample % n == 0)
 
@@ -417,21 +434,43 @@ class _PhaseTrainer:
         self.draws += 1
         stream = 1000 * (self.number + 1) + self.draws
         collocation, boundary, interface = setup.sampler.draw(setup.seed, stream).blocks(setup.options.precision)
-        if self.phase.adaptive:
+        if self.phase.adaptive or self.phase.recheck:
             collocation = setup.on_device(self._adapted(problem, theta, collocation, stream))
         return _with_points(problem, (collocation, boundary, interface))
+
+    def _is_missing(self, problem: Problem, state: Progress, done: int, status: Status) -> bool:
+        """Whether it is time to look at fresh points, and the residual is much larger there."""
+        every, ended = self.phase.recheck, status in CONVERGED
+        if not every or not (ended or (status is Status.RUNNING and done % every == 0)):
+            return False
+        if self._longer(done) <= done:
+            return False
+        fresh = self._candidates(np.random.default_rng(np.random.SeedSequence([self.setup.seed, 4, self.number, done])))
+        on_fresh, trained = (_mean_square(problem, block, state.theta) for block in (fresh, problem.collocation))
+        missing = bool(np.any(on_fresh > MISSED * trained))
+        self.gathered += [done] if missing else []
+        return missing
+
+    def _longer(self, done: int) -> int:
+        """The budget of a phase that has found after `done` iterations that its points miss something."""
+        budget = self.phase.iterations
+        return max(budget, min(done + (self.phase.recheck or 0), 2 * budget))
+
+    def _candidates(self, rng: np.random.Generator) -> Block:
+        """Many random points."""
+        setup = self.setup
+        wider = setup.sampler.points.times(CANDIDATES)
+        return Sampler(setup.system.family, wider, "random").collocation(rng).block(setup.options.precision)
 
     def _adapted(self, problem: Problem, theta: jax.Array, spread: Block, stream: int) -> Block:
         """Half of the points spread out, half drawn from candidates with probability proportional to |r|."""
         setup = self.setup
-        wider = Points(setup.sampler.points.collocation * CANDIDATES, 1, 1)
         rng = np.random.default_rng(np.random.SeedSequence([setup.seed, 2, stream]))
-        sampler = Sampler(setup.system.family, wider, "random")
-        candidates = sampler.collocation(rng).block(setup.options.precision)
-        strength = np.asarray(_residual_size(problem, candidates, theta))
+        candidates = self._candidates(rng)
+        strength = _sizes(problem, candidates, theta)
         x, options = np.array(spread.x), np.asarray(candidates.x)
-        half = x.shape[-1] // 2
         for k, row in enumerate(strength):
+            half = int(np.sum(np.asarray(spread.weight[k]) > 0)) // 2
             chance = np.where(np.asarray(candidates.weight[k]) > 0, row + 1e-12 * row.max() + 1e-300, 0.0)
             picked = rng.choice(len(chance), size=half, replace=False, p=chance / chance.sum())
             x[k][:, :half] = options[k][:, picked]
@@ -439,6 +478,19 @@ class _PhaseTrainer:
 
 
 _value = jax.jit(Problem.value)
+
+
+def _mean_square(problem: Problem, block: Block, theta: jax.Array) -> Float[np.ndarray, "K"]:
+    """The mean square of the residual over the points of a block, by subdomain."""
+    return np.sum(_sizes(problem, block, theta) ** 2 * np.asarray(block.weight), axis=1)
+
+
+def _sizes(problem: Problem, block: Block, theta: jax.Array) -> Float[np.ndarray, "K N"]:
+    """|residual| at the points of a block, as many at once as there are collocation points: one program does it."""
+    many, most = block.x.shape[-1], problem.collocation.x.shape[-1]
+    slices = [slice(n, n + most) for n in range(0, many, most)]
+    parts = [jax.tree.map(lambda leaf, cut=cut: leaf[..., cut], block) for cut in slices]
+    return np.concatenate([np.asarray(_residual_size(problem, part, theta)) for part in parts], axis=1)
 
 
 @eqx.filter_jit

@@ -11,8 +11,7 @@ In this order, the first that is possible:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import equinox as eqx
@@ -30,7 +29,8 @@ from .normal_equations import NormalEquations, Rows
 from .objective import Objective
 from .optimizers import GaussNewton, advance, start
 from .sampler import Sampler
-from .solution import Solution, evaluate
+from .solution import Solution
+from .trained import Trained
 
 COPIED, WIDENED, PROJECTED = "copied", "widened", "projected"
 FIT_POINTS = 1000  # per subdomain
@@ -39,15 +39,9 @@ WORST_FIT = 0.1  # of the size of the solution; beyond that a cold start is the 
 
 
 @dataclass(frozen=True)
-class Start:
+class Start(Trained):
     """Networks to start from. `source` and `kind` say where they come from and how they were made to fit."""
 
-    family: Family
-    parameters: Mapping[str, float]
-    theta: Float[np.ndarray, "K P"] = field(repr=False)
-    hidden: tuple[int, ...]
-    centre: Float[np.ndarray, "K d"] = field(repr=False)
-    slope: Float[np.ndarray, "K d"] = field(repr=False)
     source: str
     kind: str = COPIED
 
@@ -55,11 +49,8 @@ class Start:
     def of(cls, solution: Solution, source: str | None = None) -> Start:
         """The networks of a solution."""
         parts = (solution.theta, solution.hidden, solution.centre, solution.slope)
-        return cls(solution.family, solution.parameters, *parts, source=source or "solution")
-
-    @property
-    def network(self) -> Network:
-        return Network(len(self.family.coordinates), len(self.family.components), self.hidden)
+        where = source or "solution"
+        return cls(solution.family, solution.parameters, *parts, source=where, activation=solution.activation)
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -93,10 +84,10 @@ def fitted(given: Start | Solution | Any, target: Target) -> Start:
     """
     begun = _a_start(given, target)
     _check(begun, target)
-    shape = (target.network.hidden, target.family.decomposition)
-    if (begun.hidden, begun.family.decomposition) == shape:
+    same = begun.family.decomposition == target.family.decomposition and begun.activation == target.network.activation
+    if same and begun.hidden == target.network.hidden:
         return _made(begun, target, _rescaled(begun, target), begun.kind)
-    if begun.family.decomposition == target.family.decomposition and _holds(target.network.hidden, begun.hidden):
+    if same and _holds(target.network.hidden, begun.hidden):
         return _made(begun, target, _widened(begun, target), WIDENED)
     return _made(begun, target, _projected(begun, target), PROJECTED)
 
@@ -113,7 +104,8 @@ def _a_start(given: Any, target: Target) -> Start:
         raise StartError(f"a start is a solution, its file or an array of weights, not {given!r}") from None
     if theta.shape != wanted:
         raise StartError(f"weights to start from have shape {wanted} here, not {theta.shape}")
-    return Start(target.family, {}, theta, target.network.hidden, target.centre, target.slope, "weights")
+    shape: dict[str, Any] = {"hidden": target.network.hidden, "activation": target.network.activation}
+    return Start(target.family, {}, theta, centre=target.centre, slope=target.slope, source="weights", **shape)
 
 
 def _check(begun: Start, target: Target) -> None:
@@ -131,7 +123,8 @@ def _check(begun: Start, target: Target) -> None:
 
 
 def _made(begun: Start, target: Target, theta: Float[np.ndarray, "K P"], kind: str) -> Start:
-    parts: dict[str, Any] = {"hidden": target.network.hidden, "centre": target.centre, "slope": target.slope}
+    shape = {"hidden": target.network.hidden, "activation": target.network.activation}
+    parts: dict[str, Any] = {**shape, "centre": target.centre, "slope": target.slope}
     return replace(begun, family=target.family, theta=theta, kind=kind, **parts)
 
 
@@ -211,9 +204,7 @@ def _projected(begun: Start, target: Target) -> Float[np.ndarray, "K P"]:
     rng = np.random.default_rng(np.random.SeedSequence([target.seed, 3]))
     block = Sampler(target.family, Points(FIT_POINTS, 1, 1), "sobol").collocation(rng)
     points = np.asarray(block.x, dtype=float)
-    values = np.stack(
-        [evaluate(begun.family, begun.network, begun.theta, x.T, begun.centre, begun.slope).T for x in points]
-    )
+    values = np.stack([begun.values(x.T).T for x in points])
     scaled = (points - target.centre[..., None]) * target.slope[..., None]
     theta = jnp.asarray(np.stack([target.network.init(rng) for _ in points]))
     fit = Fit(jnp.asarray(scaled), jnp.asarray(values), target.network)

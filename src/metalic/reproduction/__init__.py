@@ -7,6 +7,7 @@
     sampling      the preliminary study: sampling and weights, PINN and XPINN
     combinations  the preliminary study: eight sets at unit weights
     regret        cumulative regret and the theorem's bound
+    claims        each claim of the paper: confirmed, not confirmed, or not decided
 
 Every item writes a figure (PDF and PNG), its numbers (csv) and a table beside the paper's (Markdown). Ledgers that
 exist are read. What is missing is run and kept in the output directory, so that the same command continues where it was

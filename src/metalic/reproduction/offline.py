@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from .campaign import Campaign, Item, Made
 from .paper import OFFLINE, POINTWISE
 from .paper import PDES as PAPER_PDES
 
+Errors = dict[Hashable, float]
+"""Errors on unseen PDEs, by PDE and seed."""
 BANDITS = ("Single-TS", "Single-UCB", "Seq-TS", "Seq-UCB")
 BEST = "Seq-UCB"
 
@@ -28,7 +30,11 @@ BEST = "Seq-UCB"
 def offline(campaign: Campaign) -> Made:
     """Make Table 1. Random baselines are read from random studies where these exist; their PDEs are unseen, too."""
     names = list(OFFLINE)
-    found = {(name, family): _measures(campaign, family, name) for family in campaign.families for name in names}
+    found = {
+        (name, family): np.array([*errors_of(campaign, family, name).values()])
+        for family in campaign.families
+        for name in names
+    }
     if not any(map(len, found.values())):
         raise campaign.nothing("offline tests or random studies")
     rows: list[tuple[Any, ...]] = []
@@ -68,20 +74,27 @@ def _table_1(families: Sequence[str], found: dict[tuple[str, str], np.ndarray]) 
     return Table("Table 1", ("method", *families), tuple(rows), notes)
 
 
-def _measures(campaign: Campaign, family: str, name: str) -> np.ndarray:
+def errors_of(campaign: Campaign, family: str, name: str) -> Errors:
     """Errors of a method of Table 1 on a family."""
     if name in BANDITS:
         return _of_test(campaign.test(family, name), "learned")
     method = name.lower()
     if name.startswith("Random") and campaign.has_study(family, name):
         rows = [row for path in campaign.studies(family, name) for row in _rows(path)]
-        return np.array([measure(row) for row in rows if row.status != "running"])
+        return {_key(row): measure(row) for row in rows if row.status != "running"}
     wanted = [one for one in PAPER if not (one.startswith("random") and campaign.has_study(family, METHODS[one].title))]
     return _of_test(campaign.test(family, BEST, wanted), method)
 
 
-def _of_test(test: OfflineTest | None, method: str) -> np.ndarray:
-    return np.array([] if test is None else list(test.measures(method).values()))
+def _of_test(test: OfflineTest | None, method: str) -> Errors:
+    if test is None:
+        return {}
+    return {_key(test.rows[method][pde]): error for pde, error in test.measures(method).items()}
+
+
+def _key(row: PlayRow) -> Hashable:
+    """The PDE of a row and its seed."""
+    return (*row.parameters.values(), row.seed)
 
 
 def _rows(path: Path) -> list[PlayRow]:

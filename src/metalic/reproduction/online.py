@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from ..evaluation.figures import accumulated, finished_plays, online_figure
+from ..evaluation.figures import accumulated, online_figure, running_errors
+from ..evaluation.standing import WINDOW, finished
 from ..evaluation.tables import Table
 from ..study import Ledger, PlayRow
 from .campaign import Campaign, Item, Made
@@ -24,7 +25,8 @@ Runs = dict[int, list[PlayRow]]  # the finished plays of each seed; of several s
 
 
 def online(campaign: Campaign) -> Made:
-    curves: dict[str, dict[str, list[Float[np.ndarray, "plays"]]]] = {}
+    curves: dict[str, dict[str, list[Float[np.ndarray, "_plays"]]]] = {}
+    medians: dict[str, dict[str, list[Float[np.ndarray, "_plays"]]]] = {}
     data, rows = [], []
     for kind in ("Single", "Seq"):
         for family in campaign.families:
@@ -32,9 +34,9 @@ def online(campaign: Campaign) -> Made:
             for policy in POLICIES:
                 name = f"Random-{kind}" if policy == "Random" else f"{kind}-{policy}"
                 panel[name] = _runs(campaign.studies(family, name))
-            curves[f"{family}, {kind}"] = {
-                name: [accumulated(plays) for plays in runs.values()] for name, runs in panel.items()
-            }
+            where = f"{family}, {kind}"
+            curves[where] = {name: [accumulated(plays) for plays in runs.values()] for name, runs in panel.items()}
+            medians[where] = {name: [running_errors(plays) for plays in runs.values()] for name, runs in panel.items()}
             data += [one for name, runs in panel.items() for one in _data(family, name, runs)]
             rows += _rows(family, panel)
     if not data:
@@ -46,7 +48,8 @@ def online(campaign: Campaign) -> Made:
     )
     table = Table("Online: accumulated error", COLUMNS, tuple(rows), notes)
     numbers = Table("", ("family", "method", "seed", "play", "error", "accumulated"), tuple(data))
-    return campaign.save("online", {"": online_figure(curves)}, numbers, table)
+    drawn = {"": online_figure(curves), "-medians": online_figure(medians, f"median error of {WINDOW} plays")}
+    return campaign.save("online", drawn, numbers, table)
 
 
 def _runs(paths: Sequence[Path]) -> Runs:
@@ -54,7 +57,7 @@ def _runs(paths: Sequence[Path]) -> Runs:
     for path in paths:
         with Ledger(path) as ledger:
             seed = ledger.settings()["seed"]
-            plays = finished_plays([play for play in ledger.plays() if not play.borrowed])
+            plays = finished([play for play in ledger.plays() if not play.borrowed])
         found[seed] = max(found.get(seed, []), plays, key=len)
     return found
 

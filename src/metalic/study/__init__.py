@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from metalic.study.ledger import Ledger
     from metalic.study.library import Library
+    from metalic.study.reading import Reading
     from metalic.study.recommendation import Recommendation
     from metalic.study.rewards import Reward
     from metalic.study.rows import PhaseRow, PlayRow
@@ -21,6 +22,7 @@ _HOME = {
     "Library": "library",
     "PhaseRow": "rows",
     "PlayRow": "rows",
+    "Reading": "reading",
     "Recommendation": "recommendation",
     "Reward": "rewards",
     "Study": "study",
@@ -29,7 +31,19 @@ _HOME = {
     "sweep": "sweeping",
 }
 
-__all__ = ["Ledger", "Library", "PhaseRow", "PlayRow", "Recommendation", "Reward", "Study", "Sweep", "prepare", "sweep"]
+__all__ = [
+    "Ledger",
+    "Library",
+    "PhaseRow",
+    "PlayRow",
+    "Reading",
+    "Recommendation",
+    "Reward",
+    "Study",
+    "Sweep",
+    "prepare",
+    "sweep",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -32,10 +32,12 @@ class Asker:
         experience: What turns rows into what was learned.
         path: The ledger, for messages.
         networks: Whether plays bring their networks along.
+        check: Whether plays are checked.
     """
 
-    def __init__(self, settings: StudySettings, experience: Experience, path: Path, networks: bool):
-        self.settings, self.experience, self.path, self.networks = settings, experience, path, networks
+    def __init__(self, settings: StudySettings, experience: Experience, path: Path, networks: bool, check: bool):
+        self.settings, self.experience, self.path = settings, experience, path
+        self.networks, self.check = networks, check
 
     def new_row(self, rows: Sequence[PlayRow]) -> PlayRow:
         """The next play, without its decision."""
@@ -69,6 +71,7 @@ class Asker:
             reward=settings.reward,
             chooser=chooser,
             networks=self.networks,
+            check=self.check or row.verdict is not None,  # a play that was checked is checked when it is repeated
             choices=levels,
         )
 

@@ -6,13 +6,13 @@ it. So a pass that was killed anywhere goes on as if nothing had happened.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.stats import qmc
 
 from ..chooser import FixedChooser
 from ..conditions import Catalogue, default_conditions
@@ -22,7 +22,9 @@ from ..pinn.schedule import Schedule, find_schedule
 from ..pinn.solution import Solution
 from ..pinn.solver import train
 from ..sets import Decision
-from .library import Library, Member, in_logarithms
+from .interpolation import at_unit, halfway
+from .library import Library
+from .members import Member
 from .warm import CHUNK, Warm
 
 HALVINGS = 3  # of a step before a member is started cold
@@ -51,6 +53,7 @@ class Pass:
         seed: Decides the points, and the weights of cold starts.
         least: Gauss-Newton iterations that every member gets.
         precision: Of the weights in the file.
+        history: Whether the members' histories of loss and error are kept.
         extrapolate: Allow parameters outside their boxes.
         progress: Called after each member.
     """
@@ -61,6 +64,7 @@ class Pass:
     seed: int = 0
     least: int = 2 * CHUNK
     precision: str | None = None
+    history: bool = True
     extrapolate: bool = False
     progress: Callable[[Step], Any] | None = None
     failures: dict[int, str] = field(default_factory=dict)
@@ -70,13 +74,38 @@ class Pass:
         todo = {n: dict(values) for n, values in enumerate(wanted) if self.library.find(values) is None}
         while todo:
             number = self._next(todo)
-            values, member, message = todo.pop(number), None, ""
-            try:
-                member = self.member(values)
-            except MetalicError as error:
-                message = self.failures[number] = str(error)
-            if self.progress is not None:
-                self.progress(Step(member, values, len(wanted) - len(todo), len(wanted), message))
+            values = todo.pop(number)
+            message = self._tried(values, len(wanted) - len(todo), len(wanted))
+            if message:
+                self.failures[number] = message
+
+    def _tried(self, values: Mapping[str, float], finished: int, goal: int) -> str:
+        """Solve one member and report it; why it failed, if it did."""
+        member, message = None, ""
+        try:
+            member = self.member(values)
+        except MetalicError as error:
+            message = str(error)
+        if self.progress is not None:
+            self.progress(Step(member, values, finished, goal, message))
+        return message
+
+    def refine(self, path: Sequence[Mapping[str, float]], times: int) -> None:
+        """Halve the steps of a path, at most so many times, where a start from in between is not as good as its ends.
+
+        A pass that was killed takes the same members when it is run again: whether a step is halved depends on its
+        ends only.
+        """
+        for low, high in itertools.pairwise(path) if times else ():
+            middle = halfway(self.library.family.parameters, low, high)
+            if self.library.find(middle) is None:
+                if self._warm(middle).close(middle):
+                    continue
+                self._tried(middle, len(self.library) + 1, len(self.library) + 1)
+            self.refine((low, middle, high), times - 1)
+
+    def _warm(self, values: Mapping[str, float]) -> Warm:
+        return Warm(self.library, self.seed, self.least, self._set(values), self.extrapolate)
 
     def _next(self, todo: Mapping[int, Mapping[str, float]]) -> int:
         """The one nearest to a solved member; if there is none, to the family's easy end, else the first."""
@@ -92,14 +121,13 @@ class Pass:
     def member(self, values: Mapping[str, float], halvings: int = HALVINGS) -> Member:
         """Solve one member from its neighbours, through members halfway if need be, else cold."""
         near = self.library.nearest(values)
-        warm = Warm(self.library, self.seed, self.least, self._set(values), self.extrapolate)
-        solution = warm.solve(values) if near else None
+        solution = self._warm(values).solve(values) if near else None
         if solution is not None:
             return self._keep(solution, near[0].networks.branch)
-        halfway = self.library.between(near[0].parameters, values) if near and halvings else None
-        if halfway is not None and self.library.find(halfway) is None:
+        middle = halfway(self.library.family.parameters, near[0].parameters, values) if near and halvings else None
+        if middle is not None and self.library.find(middle) is None:
             with suppress(MetalicError):  # then there is the cold start
-                self.member(halfway, halvings - 1)
+                self.member(middle, halvings - 1)
                 return self.member(values, halvings - 1)
         return self._keep(self.cold(values), None)
 
@@ -108,7 +136,8 @@ class Pass:
 
     def _keep(self, solution: Solution, branch: int | None) -> Member:
         new = max((one.networks.branch or 0 for one in self.library), default=0) + 1
-        return self.library.add(solution, branch=new if branch is None else branch, precision=self.precision)
+        kept: dict[str, Any] = {"precision": self.precision, "history": self.history}
+        return self.library.add(solution, branch=new if branch is None else branch, **kept)
 
     def cold(self, values: Mapping[str, float]) -> Solution:
         """A member without a start."""
@@ -137,13 +166,7 @@ def spread(family: Family, count: int) -> list[dict[str, float]]:
     if len(names) == 1:
         unit = np.linspace(0, 1, count)[:, None]
     else:
+        from scipy.stats import qmc  # takes a second
+
         unit = qmc.Halton(len(names), scramble=False).random(count)
     return [dict(zip(names, map(at_unit, row, boxes))) for row in unit]
-
-
-def at_unit(unit: float, box: tuple[float, float]) -> float:
-    """The parameter at a place between 0 and 1 of its box, in logarithms if the box is wide."""
-    low, high = box
-    if in_logarithms(low, high):
-        return float(np.clip(low * (high / low) ** unit, low, high))
-    return float(low + unit * (high - low))

@@ -1,27 +1,30 @@
 """Ledger files on disk: checked before they are opened, and written by one process at a time.
 
-The writer holds an flock on `<file>.lock`, which the system releases however the process ends. The lock file names its
-holder, for the message to other processes. Readers need no lock: in WAL mode they see the last finished transaction.
+The writer holds a lock of the system on `<file>.lock`, which is released however the process ends. The lock file names
+its holder, for the message to other processes. Readers need no lock: in WAL mode they see the last finished
+transaction.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
 import socket
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from urllib.parse import quote
+
+from filelock import FileLock, Timeout
 
 from ..errors import LedgerError
 
 APPLICATION_ID = 0x4D544C43  # "MTLC"
 SCHEMA_VERSION = 3
+PATIENCE, GLANCE = 10.0, 0.5  # seconds to wait for another connection
 LONGEST = 480  # bytes of a path, with room for the names beside it; SQLite takes 512
+WAIT = 0.2  # seconds for a lock that its holder is about to release
 HEADER = b"SQLite format 3\x00"
 NETWORK = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "gpfs", "beegfs", "gluster", "sshfs", "davfs", "pvfs")
 
@@ -93,47 +96,32 @@ class WriteLock:
 
     def __init__(self, ledger: Path):
         self.ledger, self.path = ledger, Path(f"{ledger}.lock")
-        self._file = self._acquire()
-
-    def _acquire(self) -> int:
-        while True:
-            try:
-                file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
-            except OSError as error:
-                raise LedgerError(f"cannot write ledger '{self.ledger}': {error.strerror} ('{self.path}')") from error
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                holder = _holder(os.pread(file, 1000, 0))
-                os.close(file)
-                raise LedgerError(
-                    f"ledger '{self.ledger}' is being written by {holder}; wait for it, stop it, or use another file. "
-                    "Reading (recommend, show, export) is possible meanwhile"
-                ) from error
-            if self._still_there(file):
-                os.ftruncate(file, 0)
-                os.pwrite(file, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode(), 0)
-                return file
-            os.close(file)  # its holder removed it in between
-
-    def _still_there(self, file: int) -> bool:
+        # A lock that only means "this file exists" would outlive a killed process: no fallback to one.
+        self._lock = FileLock(self.path, timeout=WAIT, thread_local=False, fallback_to_soft=False)
         try:
-            return os.path.samestat(os.fstat(file), os.stat(self.path))
-        except FileNotFoundError:
-            return False
+            self._lock.acquire()
+        except Timeout as error:
+            raise LedgerError(
+                f"ledger '{ledger}' is being written by {_holder(self.path)}; wait for it, stop it, or use another "
+                "file. Reading (recommend, show, export) is possible meanwhile"
+            ) from error
+        except OSError as error:
+            raise LedgerError(f"cannot write ledger '{ledger}': {error.strerror} ('{self.path}')") from error
+        with suppress(OSError):  # on a full disk the lock holds without a name in it
+            self.path.write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
 
     def release(self) -> None:
-        if self._file >= 0:
-            self.path.unlink(missing_ok=True)
-            os.close(self._file)
-            self._file = -1
+        if self._lock.is_locked:
+            with suppress(OSError):  # Windows removes no file that is open
+                self.path.unlink(missing_ok=True)
+            self._lock.release()
 
 
-def _holder(content: bytes) -> str:
+def _holder(lock: Path) -> str:
     try:
-        holder = json.loads(content)
+        holder = json.loads(lock.read_text())
         return f"process {holder['pid']} on {holder['host']}"
-    except (ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError):  # Windows lets nobody read a locked file
         return "another process"
 
 
@@ -178,6 +166,17 @@ def check_place(path: Path) -> None:
         )
 
 
+def sync_folder(folder: Path) -> None:
+    """Make sure that a new name in a folder is on the disk. Windows has no such call and opens no folders."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def check_header(path: Path) -> None:
     """Refuse a file that is not a ledger, before SQLite opens it."""
     try:
@@ -193,18 +192,20 @@ def check_header(path: Path) -> None:
         raise LedgerError(f"'{path}' is an SQLite file of another program, not a ledger")
 
 
-def connect(path: Path, write: bool) -> sqlite3.Connection:
-    """Open a ledger and check its structure."""
+def connect(path: Path, write: bool, glance: bool = False) -> sqlite3.Connection:
+    """Open a ledger and check its structure. A glance changes nothing on disk, waits for nobody, and does not read the
+    whole file for the check: it is repeated while another process writes."""
     check_header(path)
     _check_length(path)
     if write and not os.access(path, os.W_OK):
         raise LedgerError(f"cannot write ledger '{path}': it is read-only")
     with ledger_errors(path):
-        if not write:
+        if not write and not glance:
             _roll_back(path)
-        connection = sqlite3.connect(_uri(path, write), uri=True, timeout=10, isolation_level=None)
+        address, patience = (f"{path.resolve().as_uri()}?mode=ro", GLANCE) if glance else (_uri(path, write), PATIENCE)
+        connection = sqlite3.connect(address, uri=True, timeout=patience, isolation_level=None)
         try:
-            _check_structure(connection, path)
+            _check_structure(connection, path, whole=not glance)
         except BaseException:
             connection.close()
             raise
@@ -228,7 +229,7 @@ def _roll_back(path: Path) -> None:
 
 def _uri(path: Path, write: bool) -> str:
     """The address of a ledger; `immutable` if nobody writes it and no log can be kept beside it."""
-    place = f"file:{quote(os.fsencode(path.resolve()))}"
+    place = path.resolve().as_uri()
     if write:
         return f"{place}?mode=rw"
     log = Path(f"{path}-wal")
@@ -237,13 +238,13 @@ def _uri(path: Path, write: bool) -> str:
     return f"{place}?mode=ro" + ("&immutable=1" if frozen else "")
 
 
-def _check_structure(connection: sqlite3.Connection, path: Path) -> None:
+def _check_structure(connection: sqlite3.Connection, path: Path, whole: bool = True) -> None:
     version = schema_version(connection)
     if not 1 <= version <= SCHEMA_VERSION:
         raise LedgerError(
             f"ledger '{path}' has schema version {version}; this metalic reads up to {SCHEMA_VERSION}: upgrade it"
         )
-    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0] if whole else "ok"
     if verdict != "ok":
         raise LedgerError(f"ledger '{path}' is damaged ({verdict}); restore it from a copy, or move it away")
 

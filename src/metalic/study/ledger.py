@@ -11,6 +11,7 @@ import json
 import math
 import os
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,6 +27,7 @@ from .files import (
     exists,
     ledger_errors,
     schema_version,
+    sync_folder,
 )
 from .integrity import check_rows, checksum
 from .networks import COLUMNS, Networks
@@ -96,6 +98,7 @@ PHASE = (
     "stop_reason, optimizer"
 )
 TRIALS = "trials"  # a key among the settings of a file of independent trials, whose numbers may have gaps
+TRIES, PAUSE = 20, 0.05  # seconds, when a writer closes while somebody reads
 CHECKSUM = "checksum"  # a key among the settings, and a column of a play
 
 
@@ -105,17 +108,18 @@ class Ledger:
     Args:
         path: The file.
         lock: The writer's lock; None to read.
+        glance: Whether to read without waiting for a writer or changing anything on disk, as a display does.
 
     Raises:
         LedgerError: There is no such file, or it is not a ledger, or it is damaged.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, lock: WriteLock | None = None):
+    def __init__(self, path: str | os.PathLike[str], *, lock: WriteLock | None = None, glance: bool = False):
         self.path, self._lock = Path(path), lock
         self._kept: dict[int, PlayRow] | None = None  # a writer keeps all rows: no other process changes them
         if not exists(self.path):
             raise LedgerError(f"there is no ledger '{self.path}'; `metalic play` creates one")
-        self._db = connect(self.path, write=lock is not None)
+        self._db = connect(self.path, write=lock is not None, glance=glance)
         self._ready = False  # for writing; the first write prepares the file
         try:
             if lock is not None:
@@ -169,12 +173,19 @@ class Ledger:
     def close(self) -> None:
         """Close the file and release the lock. A closed ledger is a single file, without a log beside it."""
         if self._lock is not None:
-            with suppress(sqlite3.Error):  # if somebody reads, the log stays until the next writer closes
-                self._db.execute("PRAGMA busy_timeout = 0")
-                self._db.execute("PRAGMA journal_mode = DELETE")
+            self._remove_log()
         self._db.close()
         if self._lock is not None:
             self._lock.release()
+
+    def _remove_log(self) -> None:
+        """If somebody reads for long, the log stays until the next writer closes; a short reading is waited for."""
+        for _ in range(TRIES):
+            with suppress(sqlite3.Error):
+                self._db.execute("PRAGMA busy_timeout = 0")
+                self._db.execute("PRAGMA journal_mode = DELETE")
+                return
+            time.sleep(PAUSE)
 
     def __enter__(self) -> Ledger:
         return self
@@ -207,12 +218,13 @@ class Ledger:
             check_rows(rows, gaps=trials is not None)
             return rows
 
-    def networks(self) -> dict[int, Networks]:
-        """Read the networks that were kept, by the number of their play."""
+    def networks(self, play: int | None = None) -> dict[int, Networks]:
+        """Read the networks that were kept, by the number of their play; those of one play if it is given."""
         if schema_version(self._db) < 3:
             return {}
         with ledger_errors(self.path):
-            rows = self._db.execute(f"SELECT {', '.join(COLUMNS)} FROM networks ORDER BY play").fetchall()
+            wanted = f"SELECT {', '.join(COLUMNS)} FROM networks WHERE ? IS NULL OR play = ? ORDER BY play"
+            rows = self._db.execute(wanted, (play, play)).fetchall()
             return {row[0]: Networks.read(row) for row in rows}
 
     def write(self, play: PlayRow, networks: Networks | None = None) -> None:
@@ -260,11 +272,7 @@ def _begin(path: Path, settings: Mapping[str, Any], borrowed: Sequence[PlayRow])
         with ledger_errors(path):
             _fill(new, settings, borrowed)
             os.replace(new, path)
-            folder = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            sync_folder(path.parent)
     except BaseException:
         _remove(new)
         raise

@@ -43,9 +43,16 @@ class Networks:
     history: tuple[Moment, ...] = field(repr=False, default=())
     branch: int | None = None
     start: Mapping[str, Any] | None = None
+    activation: str = "tanh"
+
+    @property
+    def layers(self) -> Any:
+        """As the column `hidden` keeps them: the widths alone for tanh, as in version 0.1."""
+        widths = list(self.hidden)
+        return widths if self.activation == "tanh" else {"hidden": widths, "activation": self.activation}
 
     @classmethod
-    def of(cls, solution: Solution, branch: int | None = None, dtype: Any = None) -> Networks:
+    def of(cls, solution: Solution, branch: int | None = None, dtype: Any = None, history: bool = True) -> Networks:
         """The networks of a solution, in its own precision unless a `dtype` is given."""
         return cls(
             theta=np.asarray(solution.theta, dtype=dtype),
@@ -53,16 +60,17 @@ class Networks:
             centre=np.asarray(solution.centre, dtype=float),
             slope=np.asarray(solution.slope, dtype=float),
             geometry=geometry_of(solution.family),
-            history=thinned(solution.phases),
+            history=thinned(solution.phases) if history else (),
             branch=branch,
             start=solution.start,
+            activation=solution.activation,
         )
 
     def values(self, play: int) -> tuple[Any, ...]:
         """As SQLite keeps them, in the order of the columns."""
         start = None if self.start is None else json.dumps(dict(self.start))
         found = (
-            *(play, json.dumps(self.hidden), self.geometry, self.theta.dtype.name, json.dumps(self.theta.shape)),
+            *(play, json.dumps(self.layers), self.geometry, self.theta.dtype.name, json.dumps(self.theta.shape)),
             *(np.ascontiguousarray(self.theta).tobytes(), np.stack([self.centre, self.slope]).tobytes()),
             *(json.dumps(self.history), self.branch, start),
         )
@@ -74,13 +82,15 @@ class Networks:
         row = dict(zip(COLUMNS, values))
         if row["checksum"] != _checksum(values[:-1]):
             raise ValueError(f"the networks of play {row['play']} do not match their checksum")
-        hidden, shape = tuple(json.loads(row["hidden"])), tuple(json.loads(row["shape"]))
+        layers, shape = json.loads(row["hidden"]), tuple(json.loads(row["shape"]))
+        layers = layers if isinstance(layers, dict) else {"hidden": layers}
         if row["dtype"] not in DTYPES or len(shape) != 2 or not 0 < math.prod(shape) <= LARGEST:
             raise ValueError(f"the networks of play {row['play']} have an impossible shape or type")
         scaling = np.frombuffer(row["scaling"], dtype=float).reshape(2, shape[0], -1)
         return cls(
             theta=np.frombuffer(row["theta"], dtype=row["dtype"]).reshape(shape),
-            hidden=hidden,
+            hidden=tuple(layers["hidden"]),
+            activation=layers.get("activation", "tanh"),
             centre=scaling[0],
             slope=scaling[1],
             geometry=row["geometry"],

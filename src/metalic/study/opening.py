@@ -14,17 +14,18 @@ from ..families.base import Family
 from .files import exists
 from .knowledge import borrow
 from .ledger import Ledger
+from .reading import Reading
 from .rows import PlayRow
 from .settings import StudySettings, new_settings, source_hash, stored_settings
 
 
 def open_ledger(
-    path: Path, given: Mapping[str, Any], start_from: str | os.PathLike[str] | None, read_only: bool
-) -> tuple[Ledger, StudySettings]:
+    place: Path | Reading, given: Mapping[str, Any], start_from: str | os.PathLike[str] | None, read_only: bool
+) -> tuple[Ledger | Reading, StudySettings]:
     """The ledger of a study and its settings.
 
     Args:
-        path: The file; it is created if it does not exist and a family is given.
+        place: The file; it is created if it does not exist and a family is given. Or a reading of one.
         given: The settings that the user gives, by the names of the arguments of `new_settings`; None where not given.
         start_from: Another ledger from which a new study borrows plays.
         read_only: Whether to open the file only for reading.
@@ -33,7 +34,11 @@ def open_ledger(
         StudyError: The settings are not allowed or do not agree with the file.
         LedgerError: The file cannot be read or written.
     """
-    if read_only:
+    path = place.path if isinstance(place, Reading) else place
+    ledger: Ledger | Reading
+    if isinstance(place, Reading):
+        ledger = place
+    elif read_only:
         ledger = Ledger(path)
     elif exists(path) or given["family"] is None:
         ledger = Ledger.writer(path, None)

@@ -17,6 +17,7 @@ from importlib.metadata import version
 from ..chooser import Chooser
 from ..families.base import Family
 from ..pinn import Solution, train
+from ..pinn.check import check
 from ..pinn.options import SolverOptions
 from ..pinn.schedule import Schedule
 from ..pinn.solution import ERROR_CAP
@@ -28,8 +29,8 @@ from .rows import DIVERGED, DONE, PhaseRow
 
 @dataclass(frozen=True)
 class Task:
-    """A play to be played; its chooser has begun. `networks`: whether the outcome brings the networks along;
-    `choices`: the levels that family and options already have."""
+    """A play to be played; its chooser has begun. `networks`: whether the outcome brings the networks along; `check`:
+    whether it brings an estimate of the error and a verdict; `choices`: the levels that family and options have."""
 
     number: int
     family: Family
@@ -40,19 +41,28 @@ class Task:
     reward: Reward
     chooser: Chooser
     networks: bool = False
+    check: bool = False
     choices: Mapping[str, Level] = field(default_factory=dict)
 
     def run(self) -> Outcome:
         """Play it here and now."""
         solution = self.solve()
+        checked = check(solution) if self.check else None
         return Outcome(
             status=DIVERGED if solution.diverged or solution.error == ERROR_CAP else DONE,
             phases=self._rows(solution),
             versions=versions(),
             host=socket.gethostname(),
             networks=Networks.of(solution) if self.networks else None,
-            estimate=solution.phases[-1].score if self.reward.estimates else None,
+            estimate=self._estimate(solution, checked),
+            verdict=None if checked is None else checked.verdict,
         )
+
+    def _estimate(self, solution: Solution, checked: Check | None) -> float | None:
+        """From the check, or from the reward if that is the estimate."""
+        if checked is not None:
+            return checked.estimate
+        return solution.phases[-1].score if self.reward.estimates else None
 
     def solve(self) -> Solution:
         """The solution itself."""
@@ -91,8 +101,8 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a play: done or diverged, with a row per phase that ran, its networks if they are kept, and the
-    estimate of its error if it was checked."""
+    """What came of a play: done or diverged, with a row per phase that ran; its networks if they are kept, and an
+    estimate of its error with a verdict if it was checked."""
 
     status: str
     phases: tuple[PhaseRow, ...]
@@ -100,6 +110,7 @@ class Outcome:
     host: str
     networks: Networks | None = None
     estimate: float | None = None
+    verdict: str | None = None
 
 
 def run(task: Task) -> Outcome:

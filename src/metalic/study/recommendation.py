@@ -98,6 +98,13 @@ class Recommendation:
         expected: The expected outcome of the last phase, if it has a meaning.
         interval: A 95 % interval for the outcome of one more play.
         comparison: With the champion; None in a study without one.
+
+    Example:
+        >>> from metalic import Study
+        >>> with Study("poisson", read_only=True) as study:  # the ledger shipped with the package
+        ...     best = study.recommend(s=17)
+        >>> len(best.conditions), best.plays >= 200, best.expected < 1e-2
+        (2, True, True)
     """
 
     family: str

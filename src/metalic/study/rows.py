@@ -115,7 +115,7 @@ class PlayRow:
             return replace(row, status=FAILED, message=message.encode("utf-8", "replace").decode())
         versions, phases = dict(result.versions), tuple(result.phases)
         row = replace(row, status=result.status, phases=phases, versions=versions, host=result.host)
-        return replace(row, estimate=result.estimate)
+        return replace(row, estimate=result.estimate, verdict=result.verdict)
 
     def same_outcome(self, other: PlayRow) -> bool:
         """Whether two rows agree in everything except times."""

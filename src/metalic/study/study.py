@@ -34,6 +34,7 @@ from .library import Library
 from .opening import open_ledger
 from .play import Outcome, Task
 from .protocol import Protocol
+from .reading import Reading
 from .recommendation import Effect, Recommendation, advise, condition_effects
 from .rewards import Reward
 from .rows import RUNNING, PlayRow
@@ -48,7 +49,7 @@ class Study:
     An existing file is continued. Settings may then be left out; those that are given must agree with the file.
 
     Args:
-        path: The ledger.
+        path: The ledger; or a `Reading` of one, which is only read.
         family: The family: a name, 'file.py:MyFamily', a class or an instance.
         bandit: `Sequential()`, `Single()` or `Paired()`; by default `Paired()` if there are choices, else
             `Sequential()`.
@@ -64,6 +65,8 @@ class Study:
             the start.
         networks: Whether to keep the trained networks of each play in the ledger (about 8 kB per play), from which
             later solves can start.
+        check: Whether to keep an estimate of the error and a verdict for each play, with or without a reference. A
+            check takes about a second for each play. It does not change the plays.
         read_only: Whether to open the file only for reading, which is possible while another process writes.
 
     Raises:
@@ -78,7 +81,7 @@ class Study:
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | Reading,
         family: str | Family | type[Family] | None = None,
         bandit: Settings | None = None,
         schedule: Any = None,
@@ -90,9 +93,11 @@ class Study:
         choices: Mapping[str, Sequence[Any]] | Sequence[Choice] | None = None,
         start_from: str | os.PathLike[str] | None = None,
         networks: bool = True,
+        check: bool = False,
         read_only: bool = False,
     ):
-        self.path = find_ledger(path) if read_only else a_path(path)
+        reading = path if isinstance(path, Reading) else None
+        self.path = _place(path, read_only)
         self._asked: set[int] = set()
         given = {
             "family": family,
@@ -104,14 +109,17 @@ class Study:
             "protocol": protocol,
             "choices": choices,
         }
-        self._ledger, self.settings = open_ledger(self.path, given, start_from, read_only)
+        self._ledger, self.settings = open_ledger(
+            self.path if reading is None else reading, given, start_from, read_only
+        )
         self._experience = Experience(self.settings.bandit)
-        self._asker = Asker(self.settings, self._experience, self.path, networks)
+        self._asker = Asker(self.settings, self._experience, self.path, networks, check)
 
     # ---- what has been played
 
     @property
     def family(self) -> Family:
+        """The family that is studied."""
         return self.settings.family
 
     @property
@@ -378,6 +386,12 @@ class Study:
     def _must_write(self) -> None:
         if not self._ledger.writable:
             raise StudyError(f"study '{self.path}' is open for reading; open it without read_only=True to play")
+
+
+def _place(path: str | os.PathLike[str] | Reading, read_only: bool) -> Path:
+    if isinstance(path, Reading):
+        return path.path
+    return find_ledger(path) if read_only else a_path(path)
 
 
 def _context(row: PlayRow) -> str:

@@ -22,13 +22,14 @@ from ..families.base import Family
 from ..families.registry import find_family
 from ..pinn.options import SolverOptions
 from ..pinn.schedule import Schedule
-from ..pinn.solution import evaluate
+from ..pinn.trained import evaluate
 from ..validation import integer
 from .continuation import Pass, Step, spread
-from .library import Library, Member
+from .library import Library
+from .members import Member
 from .study import Study
 
-PREPARED = 80  # Gauss-Newton iterations of a member that others will start from
+PREPARED = 40  # Gauss-Newton iterations of a member that others will start from
 MEMBERS = 17
 FORMATS = (".npz", ".nc")
 
@@ -44,6 +45,7 @@ class Sweep:
 
     @property
     def members(self) -> list[Member | None]:
+        """The members, None where one failed."""
         return [self.library.find(values) for values in self.parameters]
 
     @property
@@ -149,8 +151,21 @@ def sweep(
         MetalicError: Parameters are missing, outside their box, or fewer than two members; nothing has been solved.
 
     Example:
-            found = sweep("poisson", s=(0, 50, 101))
-            found.save("poisson.npz")
+        >>> import metalic as mt
+        >>> class Decay(mt.Family):
+        ...     parameters = {"a": (0.5, 2.0)}
+        ...     domain = mt.Box(t=(0, 1))
+        ...     decomposition = mt.split(domain, t=[0.5])
+        ...     conditions, points, solver_options = ("u",), mt.Points(16, 1, 1), {"hidden": (4,)}
+        ...
+        ...     def residual(self, u, p, a):
+        ...         return u.t + a * u
+        ...
+        ...     def boundary(self):
+        ...         return [mt.Dirichlet("t=0", 1.0)]
+        >>> found = mt.sweep(Decay, a=[0.9, 1.0, 1.1])
+        >>> found.values([[1.0]]).ravel().round(2)  # at t = 1, where the solution is exp(-a)
+        array([0.41, 0.37, 0.33])
     """
     found = find_family(family)
     wanted = _wanted(found, parameters, ranges, extrapolate)
@@ -171,6 +186,8 @@ def prepare(
     *,
     study: str | os.PathLike[str] | Study | None = None,
     members: int = MEMBERS,
+    refine: int = 2,
+    adaptive: bool = False,
     conditions: Any = None,
     schedule: str | Schedule = "fast",
     solver: Mapping[str, Any] | SolverOptions | None = None,
@@ -185,6 +202,10 @@ def prepare(
         family: The family; with a study, that of the study.
         study: A study whose recommended sets the members are solved with.
         members: How many, spread over the box.
+        refine: How often a step between two members may be halved, where ten iterations from in between do not lead to
+            a loss like theirs. Families of one parameter only.
+        adaptive: Let collocation points gather where the residual is large, for sharp fronts; solves that start from
+            the library do the same.
         conditions: A set instead of the default or the recommended one.
         schedule: For the first member, and others that cannot be started from a neighbour.
         solver: Options of every solve.
@@ -195,8 +216,25 @@ def prepare(
     Returns:
         The library.
 
+    Raises:
+        MetalicError: There are fewer than two members, or neither a family nor a study.
+
     Example:
-            prepare("poisson-members.db", "poisson")
+        >>> import metalic as mt
+        >>> class Decay(mt.Family):
+        ...     parameters = {"a": (0.5, 2.0)}
+        ...     domain = mt.Box(t=(0, 1))
+        ...     decomposition = mt.split(domain, t=[0.5])
+        ...     conditions, points, solver_options = ("u",), mt.Points(16, 1, 1), {"hidden": (4,)}
+        ...
+        ...     def residual(self, u, p, a):
+        ...         return u.t + a * u
+        ...
+        ...     def boundary(self):
+        ...         return [mt.Dirichlet("t=0", 1.0)]
+        >>> library = mt.prepare("decay.db", Decay, members=2)
+        >>> [round(member.parameters["a"], 2) for member in library]
+        [0.5, 2.0]
     """
     if integer(members, least=2) is None:
         raise StudyError(f"a library is prepared with 2 or more members, not {members!r}")
@@ -206,10 +244,14 @@ def prepare(
         raise StudyError("say which family to prepare a library for, or give a study")
     if opened is not None and conditions is None:
         conditions = lambda values: list(opened.recommend(values).conditions[-1])  # noqa: E731
-    library = Library(path, about, solver=opened.settings.options if opened is not None and solver is None else solver)
-    run = Pass(library, conditions, schedule, int(seed), PREPARED, precision, progress=progress)
+    options = opened.settings.options if opened is not None and solver is None else solver
+    library = Library(path, about, solver=options, adaptive=adaptive)
+    run = Pass(library, conditions, schedule, int(seed), PREPARED, precision, history=False, progress=progress)
+    wanted = spread(library.family, members)
     try:
-        run.run(spread(library.family, members))
+        run.run(wanted)
+        if len(library.family.parameters) == 1:
+            run.refine(wanted, refine)
     finally:
         library.close()
     return library

@@ -17,14 +17,13 @@ from .rows import PhaseRow, PlayRow
 
 FORMATS = (".csv", ".json", ".parquet")
 BEFORE = ("number", "status", "borrowed")
-AFTER = ("attempts", "message", "host", "started", "finished")
-CHECKED = ("estimate", "verdict", "pair")  # columns that a table has if a play has them
+AFTER = ("estimate", "verdict", "attempts", "message", "host", "started", "finished")
 
 
 def flat(plays: Sequence[PlayRow]) -> list[dict[str, Any]]:
     """A dict per play, all with the same keys: parameters by name, then `error_1`, `error_2`... for the phases."""
     phases = max((len(play.phases) for play in plays), default=0)
-    more = [name for name in CHECKED if any(getattr(play, name) is not None for play in plays)]
+    more = ["pair"] if any(play.pair is not None for play in plays) else []
     choices = list(dict.fromkeys(name for play in plays for name in play.choices or {}))
     return [_flat(play, phases, more, choices) for play in plays]
 
@@ -38,7 +37,7 @@ def _flat(play: PlayRow, phases: int, more: Sequence[str], choices: Sequence[str
         for name in PhaseRow.__dataclass_fields__:
             value = getattr(phase, name) if phase is not None else None
             if name in ("conditions", "arm") and value is not None:
-                value = ",".join(value) if name == "conditions" else "".join(map(str, value))
+                value = ",".join(map(str, value))  # not 011, which readers of csv take for the number 11
             row[f"{name}_{number + 1}"] = value
     return row | {name: getattr(play, name) for name in AFTER} | {"seen": len(play.seen), "pending": len(play.pending)}
 
@@ -79,6 +78,13 @@ def export(plays: Sequence[PlayRow], path: str | os.PathLike[str]) -> Path:
         table = _pandas("parquet").DataFrame(rows)
         return write_whole(path, lambda file: table.to_parquet(file, index=False))
     raise FileError(f"'{path}': a table is exported to {', '.join(FORMATS)}")
+
+
+def csv_text(plays: Sequence[PlayRow]) -> bytes:
+    """The table as the content of a .csv file."""
+    file = io.BytesIO()
+    _csv(flat(plays), file)
+    return file.getvalue()
 
 
 def _csv(rows: Sequence[dict[str, Any]], file: IO[bytes]) -> None:

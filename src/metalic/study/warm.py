@@ -22,7 +22,9 @@ from ..pinn.solution import Solution
 from ..pinn.solver import Report, train
 from ..pinn.start import Start
 from ..sets import Decision
-from .library import Library, Member
+from .interpolation import halfway
+from .library import Library
+from .members import Member
 
 ITERATIONS = 100  # at most
 REACHED = 1.5  # times the loss of the neighbours: as good as they are
@@ -30,13 +32,16 @@ FALLING = 0.8  # a chunk that leaves more than this of the loss is one of the la
 GIVEN_UP = 1e4  # times the loss of the neighbours, after a few chunks
 GOOD = 100.0  # times the loss of the neighbours: ten times their error
 CHUNK = GaussNewton.chunk
+MOVED = 2 * CHUNK  # iterations between two moves of adaptive points
+CLOSE = 10.0  # times the loss of the neighbours after one chunk: members are close enough to start in between
 
 Show = Callable[[Report], Any]
 
 
-def schedule_of(iterations: int = ITERATIONS) -> Schedule:
-    """Gauss-Newton alone, with the points of the default schedule."""
-    return replace(SCHEDULES["fast"], name="warm", phases=(Phase(GaussNewton(), iterations),))
+def schedule_of(iterations: int = ITERATIONS, adaptive: bool = False) -> Schedule:
+    """Gauss-Newton alone, on the points of the default schedule, or on points that gather where the residual is."""
+    moves: dict[str, Any] = {"resample": MOVED, "adaptive": True} if adaptive else {}
+    return replace(SCHEDULES["fast"], name="warm", phases=(Phase(GaussNewton(), iterations, **moves),))
 
 
 @dataclass
@@ -98,21 +103,29 @@ class Warm:
             return None
         solution = self._attempt(values, self.library.starts(values), near)
         if not self._good(solution, near):
-            halfway = self._attempt(self._halfway(near[0], values), self._from(near[0]), near)
-            if self._good(halfway, near):
-                begun = replace(Start.of(halfway, str(self.library.path)), kind="continued")
+            middle = self._attempt(self._halfway(near[0], values), self._from(near[0]), near)
+            if self._good(middle, near):
+                begun = replace(Start.of(middle, str(self.library.path)), kind="continued")
                 solution = self._attempt(values, [begun], near)
         return solution if self._good(solution, near) else None
 
-    def _attempt(self, values: Mapping[str, float], starts: list[Start], near: list[Member]) -> Solution:
+    def close(self, values: Mapping[str, float]) -> bool:
+        """Whether a start at these parameters is about as good as its neighbours after one chunk of iterations."""
+        near = self.library.nearest(values)
+        solution = self._attempt(values, self.library.starts(values)[:1], near, CHUNK)
+        return not solution.diverged and solution.loss <= CLOSE * _expected(near)
+
+    def _attempt(
+        self, values: Mapping[str, float], starts: list[Start], near: list[Member], iterations: int = ITERATIONS
+    ) -> Solution:
         family, member = self.library.family, near[0]
         chosen = Catalogue(family).parse(list(member.conditions) if self.conditions is None else self.conditions)
         return train(
             family,
             FixedChooser((Decision(chosen),)),
-            schedule_of(),
+            schedule_of(iterations, self.library.adaptive),
             dict(values),
-            replace(self.library.options, hidden=member.networks.hidden),
+            replace(self.library.options, hidden=member.networks.hidden, activation=member.networks.activation),
             seed=self.seed,
             extrapolate=self.extrapolate,
             progress=Watch(_expected(near), self.least, self.progress),
@@ -126,7 +139,7 @@ class Warm:
         return not solution.diverged and solution.loss <= GOOD * _expected(near)
 
     def _halfway(self, member: Member, values: Mapping[str, float]) -> dict[str, float]:
-        return self.library.between(member.parameters, values)
+        return halfway(self.library.family.parameters, member.parameters, values)
 
 
 def _expected(near: list[Member]) -> float:

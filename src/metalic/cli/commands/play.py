@@ -68,6 +68,9 @@ def command(
     stop_when_level: Annotated[
         bool, typer.Option("--stop-when-level", help="Stop early once nothing is expected to beat the champion.")
     ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Keep an estimate of the error and a verdict for each play (about 1 s).")
+    ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -88,7 +91,7 @@ def command(
     given = {name: value for name, value in given.items() if value is not None}
     usual = "paired" if choices or champion or probability else "seq"
     chosen = _read_bandit(bandit or usual, given) if bandit is not None or given else None
-    options: dict[str, Any] = {"start_from": start_from, "protocol": protocol, "networks": networks}
+    options: dict[str, Any] = {"start_from": start_from, "protocol": protocol, "networks": networks, "check": check}
     options["choices"] = choices
     with (
         deadline_after_interrupt(),

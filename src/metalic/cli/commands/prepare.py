@@ -15,6 +15,10 @@ def command(
     source: Annotated[str, typer.Argument(help="A family, or the ledger of a study (.db) whose sets to use.")],
     out: Annotated[Path | None, typer.Option(help="The library. [default: FAMILY-members.db]")] = None,
     members: Annotated[int, typer.Option(min=2, help="How many members, spread over the box.")] = 17,
+    refine: Annotated[
+        int, typer.Option(min=0, help="How often a step between members may be halved where starts in between are bad.")
+    ] = 2,
+    adaptive: Annotated[bool, typer.Option("--adaptive", help="Gather points where the residual is large.")] = False,
     family: Annotated[str | None, typer.Option(help="The family of a study, if it is your own.")] = None,
     conditions: OneSet = None,
     schedule: Annotated[str, typer.Option(help="For members that start cold.")] = "fast",
@@ -36,7 +40,8 @@ def command(
     about = source if study is None else study.family
     place = Path(f"{find_family(about).name}-members.db") if out is None else out
     check_writable(place)
-    options: dict[str, Any] = {"members": members, "conditions": conditions, "schedule": schedule, "seed": seed}
+    steps: dict[str, Any] = {"members": members, "refine": refine, "adaptive": adaptive}
+    options: dict[str, Any] = {**steps, "conditions": conditions, "schedule": schedule, "seed": seed}
     with sweep_display(quiet) as show:
         library = run(place, about, study=study, progress=show, **options)
     typer.echo(f"{len(library)} members are in {place}: metalic solve {library.family.name} --start {place} ...")

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 def command(
     item: Annotated[
-        str, typer.Argument(help="online, offline, pointwise, analysis, sampling, combinations or regret.")
+        str,
+        typer.Argument(
+            help="online, offline, pointwise, analysis, sampling, combinations, regret or claims; or FILE.py:NAME."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="Directory of the figures, the tables and new runs.")] = Path("reproduced"),
     scale: Annotated[str, typer.Option(help="full: as the paper. small: seconds, to see that it works.")] = "full",

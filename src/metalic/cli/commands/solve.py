@@ -12,16 +12,23 @@ from ...atomic import write_whole
 from ...errors import FileError, MetalicWarning, StudyError
 from ..display import solve_display
 from ..options import (
+    BoundaryWeight,
     Extrapolate,
     FamilyName,
+    Hidden,
+    InterfaceWeight,
     Json,
     Level,
     Parameters,
+    PointCounts,
     Quiet,
     Seed,
     check_writable,
     read_levels,
     read_parameters,
+    read_points,
+    read_weights,
+    read_widths,
 )
 from ..printing import names, number, print_json, warnings_as_lines
 
@@ -56,6 +63,10 @@ def command(
     scaling: Annotated[
         str | None, typer.Option(help="Of inputs: subdomain, domain or none; the schedule's own unless given.")
     ] = None,
+    hidden: Hidden = None,
+    points: PointCounts = None,
+    lambda_boundary: BoundaryWeight = None,
+    lambda_interface: InterfaceWeight = None,
     start: Annotated[Path | None, typer.Option(help="Start from this solution (.npz), library or study (.db).")] = None,
     cold: Annotated[bool, typer.Option("--cold", help="Start from random networks, whatever libraries exist.")] = False,
     extrapolate: Extrapolate = False,
@@ -79,6 +90,7 @@ def command(
     Example: metalic solve poisson -p s=20 -c u,c --plot poisson.png
     """
     values, levels = read_parameters(parameter), read_levels(choose)
+    widths, weights = read_widths(hidden), read_weights(lambda_interface)
     for path in (out, plot, checkpoint):
         check_writable(path)
     from ... import runtime
@@ -104,6 +116,10 @@ def command(
             precision=precision,
             sampling=sampling,
             scaling=scaling,
+            hidden=widths,
+            points=read_points(points),
+            lambda_boundary=lambda_boundary,
+            lambda_interface=weights,
             extrapolate=extrapolate,
             progress=show,
             seconds=seconds,

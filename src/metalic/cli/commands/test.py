@@ -48,25 +48,26 @@ def command(
     from ... import runtime
 
     runtime.prepare(pin=pool == 1)
-    from ...evaluation.offline import run_test
+    from ...evaluation.offline import check_methods, method_name, run_test
     from ...evaluation.tables import summary_table
     from ...study import Study
 
     names = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
-    reader = Study(ledger, family, protocol=protocol, read_only=True)
-    with warnings_as_lines(), reader as study, trial_display(quiet, _method) as show, exit_on_interrupt(path):
-        options: dict[str, Any] = {"pdes": pdes, "methods": names, "oracle": oracle, "schedule": schedule, "seed": seed}
-        found = run_test(study, path, workers=pool, progress=show, **options)
+    options: dict[str, Any] = {"pdes": pdes, "oracle": oracle, "schedule": schedule, "seed": seed}
+    with warnings_as_lines(), Study(ledger, family, protocol=protocol, read_only=True) as study:
+        chosen = check_methods(names, study)
+        titles = {method.name: method.title for method in chosen}
+
+        def label(trial: int) -> str:
+            pde, name = method_name(trial, chosen)
+            return f"PDE {pde}  {titles.get(name, name)}"
+
+        with trial_display(quiet, label) as show, exit_on_interrupt(path):
+            found = run_test(study, path, methods=chosen, workers=pool, progress=show, **options)
     if as_json:
         print_json(_plain(found, path))
     else:
         print_table(summary_table(found.summary(), found.settings, narrow=True), f"trials: {path}")
-
-
-def _method(number: int) -> str:
-    from ...evaluation.offline import method_name
-
-    return "PDE {}  {}".format(*method_name(number))
 
 
 def _plain(found: OfflineTest, path: Path) -> dict[str, Any]:

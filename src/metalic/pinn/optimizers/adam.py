@@ -15,7 +15,20 @@ from .base import Optimizer, Progress, status_of, unevaluated
 
 @dataclass(frozen=True)
 class Adam(Optimizer):
-    """Adam with a constant rate, or one that falls to `final_rate` along a cosine over `decay` iterations."""
+    """Adam with a constant rate, or with one that falls along a cosine.
+
+    Args:
+        rate: The rate, or the one at the beginning.
+        final_rate: The rate at the end; None keeps the rate constant.
+        decay: Over how many iterations the rate falls.
+
+    Raises:
+        ScheduleError: A rate is not a positive number.
+
+    Example:
+        >>> Adam(1e-2, final_rate=1e-4, decay=300)
+        Adam(rate=0.01, final_rate=0.0001, decay=300)
+    """
 
     rate: float = 1e-3
     final_rate: float | None = None

@@ -39,6 +39,24 @@ class Trial(eqx.Module):
 
 @dataclass(frozen=True)
 class GaussNewton(Optimizer):
+    """Gauss-Newton with adaptive damping (Levenberg-Marquardt) and a correction along geodesics.
+
+    Args:
+        gradient_tolerance: Stops if no entry of the gradient is larger.
+        change_tolerance: Stops if a step changes the weights by less, relative to their size.
+        damping: The damping at the beginning.
+        smallest_diagonal: The smallest entry of the scaling, relative to the largest.
+        largest_bend: How large the geodesic correction may be, relative to the step.
+        trials: Trials of a step at most.
+
+    Raises:
+        ScheduleError: A number is not allowed.
+
+    Example:
+        >>> GaussNewton(damping=1e-4).damping
+        0.0001
+    """
+
     gradient_tolerance: float = 1e-12
     change_tolerance: float = 1e-12
     damping: float = 1e-2

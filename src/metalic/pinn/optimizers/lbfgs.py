@@ -21,6 +21,22 @@ from .base import Optimizer, Progress, Status, status_of
 
 @dataclass(frozen=True)
 class LBFGS(Optimizer):
+    """L-BFGS with a zoom line search, from optax.
+
+    Args:
+        history: The number of steps that are remembered.
+        gradient_tolerance: Stops if no entry of the gradient is larger.
+        change_tolerance: Stops if no weight, or the loss, changes by more.
+        line_search_steps: Trials of a line search at most.
+
+    Raises:
+        ScheduleError: A number is not allowed.
+
+    Example:
+        >>> LBFGS(history=20).history
+        20
+    """
+
     history: int = 50
     gradient_tolerance: float = 1e-6
     change_tolerance: float = 1e-9
