@@ -16,7 +16,7 @@ from importlib.metadata import version
 
 from ..chooser import Chooser
 from ..families.base import Family
-from ..pinn import Solution, train
+from ..pinn import Check, Solution, train
 from ..pinn.check import check
 from ..pinn.options import SolverOptions
 from ..pinn.schedule import Schedule
