@@ -409,11 +409,13 @@ class Learned(Knowledge):
         phase: int,
         loss: float | None,
         pending: Sequence[Played],
-        allowed: Int[np.ndarray, "k"],
+        allowed: Int[np.ndarray, "k"] | None = None,
     ) -> Belief:
+        """What is believed of the arms with these numbers; of all by default."""
         started = [(play.context, play.phases[phase]) for play in pending if len(play.phases) > phase]
         model = self.model(phase).with_pending(*self._points(started, phase))
-        scaled, arms = self._scaled(context, phase, loss), self.bandit.arms[allowed]
+        scaled, arms = self._scaled(context, phase, loss), self.bandit.arms
+        arms = arms if allowed is None else arms[allowed]
         mean, std = model.predict(scaled, arms)
         return Belief(mean, std, lambda: model.covariance(scaled, arms))
 
