@@ -45,6 +45,8 @@ _HOME = {
     # how conditions are chosen
     "Single": "bandit",
     "Sequential": "bandit",
+    "Paired": "bandit",
+    "TopTwo": "bandit",
     "UCB": "bandit",
     "Thompson": "bandit",
     "Random": "bandit",
@@ -63,7 +65,7 @@ _HOME = {
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
-    from .bandit import UCB, Greedy, Random, Sequential, Single, Thompson
+    from .bandit import UCB, Greedy, Paired, Random, Sequential, Single, Thompson, TopTwo
     from .conditions import Catalogue, Condition
     from .errors import MetalicError, MetalicWarning
     from .families import Dirichlet, Family, Neumann, Periodic, Robin, find_family

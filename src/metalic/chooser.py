@@ -10,18 +10,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
-from .sets import Decision
+from .sets import Decision, Level
 
 
 class Chooser(ABC):
     """Picks the sets of one play. A chooser can be pickled, also after `begin`."""
 
-    def begin(self, parameters: Mapping[str, float]) -> None:  # noqa: B027
+    def begin(self, parameters: Mapping[str, float]) -> Mapping[str, Level]:
         """Prepare for a play. Called once, where the play is set up, with the parameters of its PDE.
 
-        Choices for the whole play are made here. So far these are only sets; choices that change the family, such as
-        where to cut the domain, will be returned from here.
+        Returns:
+            The levels of choices that hold for the whole play, such as where to cut the domain, by name.
         """
+        return {}
 
     @abstractmethod
     def choose(self, phase: int, loss: float | None) -> Decision:
@@ -34,6 +35,9 @@ class FixedChooser(Chooser):
     """Decisions known beforehand, one per phase; the last holds for all phases after it."""
 
     decisions: tuple[Decision, ...]
+
+    def begin(self, parameters: Mapping[str, float]) -> Mapping[str, Level]:
+        return self.decisions[0].choices
 
     def choose(self, phase: int, loss: float | None) -> Decision:
         return self.decisions[min(phase, len(self.decisions) - 1)]

@@ -42,6 +42,10 @@ class FileError(MetalicError):
     """A file cannot be read, written, or is not what it should be."""
 
 
+class ChoiceError(MetalicError):
+    """A choice of a study is unknown or has no sensible levels, or there are too many arms."""
+
+
 class BanditError(MetalicError):
     """A bandit cannot be set up, or was given invalid contexts, arms or rewards."""
 

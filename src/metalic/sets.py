@@ -7,8 +7,8 @@ this form.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,9 @@ from .errors import ConditionError
 from .registry import suggestion
 
 NONE, ALL = "none", "all"
+
+Level = int | float | str
+"""A level of a choice."""
 
 
 @dataclass(frozen=True)
@@ -114,16 +117,21 @@ class ConditionSet:
 
 @dataclass(frozen=True)
 class Decision:
-    """The set of a phase, with mean and deviation of the reward model's prediction; None if no model was used."""
+    """The set of a phase, with mean and deviation of the reward model's prediction; None if no model was used.
+
+    `choices` are the levels of the other choices, by name; they hold for the whole play.
+    """
 
     conditions: ConditionSet
     mean: float | None = None
     std: float | None = None
+    choices: Mapping[str, Level] = field(default_factory=dict, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         chosen = self.conditions
-        return {"conditions": list(chosen.names), "index": chosen.index, "mean": self.mean, "std": self.std}
+        values = {"conditions": list(chosen.names), "index": chosen.index, "mean": self.mean, "std": self.std}
+        return values | ({"choices": dict(self.choices)} if self.choices else {})
 
 
 def split_phases(given: Any) -> list[Any] | None:

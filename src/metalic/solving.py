@@ -20,6 +20,7 @@ from .families.base import Family
 from .families.registry import BUILT_IN, find_family
 from .families.tabulated import Reference
 from .geometry.sampling import Points
+from .pinn.chosen import chosen
 from .pinn.judgement import compared, judged
 from .pinn.options import SolverOptions
 from .pinn.problem import Problem
@@ -65,6 +66,7 @@ def solve(
     checkpoint: str | os.PathLike[str] | None = None,
     start: Solution | Start | np.ndarray | Library | Study | str | os.PathLike[str] | None = None,
     cold: bool = False,
+    choices: Mapping[str, Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
     **by_name: Any,
 ) -> Solution:
@@ -112,6 +114,8 @@ def solve(
             phase. Networks of another shape or decomposition are made to fit: exactly if the new ones are wider, else
             by least squares.
         cold: Start from random networks, whatever libraries there are.
+        choices: Where to cut and into how many parts, by the arguments of the family's `decompose`, such as
+            {"strip": 0.2}; a recommendation brings its own.
         parameters: The parameters of the member; they can also be given by name, as `s=5`.
         **by_name: Parameters by name.
 
@@ -138,13 +142,14 @@ def solve(
     measure = partial(error_of, extrapolate=extrapolate, given=None if given is None else given.on(found))
     common: dict[str, Any] = {"extrapolate": extrapolate, "progress": progress}
     limits: dict[str, Any] = {"seconds": seconds, "checkpoint": checkpoint}
-    plain = conditions is schedule is at_phase_end is seconds is checkpoint is None and options == SolverOptions()
+    given_none = conditions is choices is schedule is at_phase_end is seconds is checkpoint is None
+    plain = given_none and options == SolverOptions()
     begun = find_start(start, found, cold, shipped=plain)
     warm = Warm(begun, seed=seed, **common).solve(values) if plain and isinstance(begun, Library) else None
     if isinstance(begun, Library):
         begun = None if plain else begun.starts(values) or None
-    run = partial(train, found, chooser, plan, values, options, within=_within(chooser, found), **common)
-    chooser.begin(values)
+    played, options = chosen(found, options, plan, {**chooser.begin(values), **(choices or {})})
+    run = partial(train, played, chooser, plan, values, options, within=_within(chooser, played), **common)
     solution = warm or run(seed=seed, at_phase_end=at_phase_end, start=begun, **limits)
     if given is not None and not solution.diverged:
         solution = solution.with_error(measure(solution))

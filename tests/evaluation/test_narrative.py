@@ -30,7 +30,7 @@ def test_sentences(study: Study) -> None:
 
 
 def test_a_rule_in_words(study: Study) -> None:
-    names = study.settings.catalogue
+    names = study.settings.arms
     pieces = [Piece(0, 4, 1, 0.0), Piece(4, 31, 0, 0.0), Piece(31, 50, 5, 0.0)]
     assert rule_sentence(pieces, names, ("s",)) == (
         "For s < 4 use {u}; for s from 4 to 31 use {none}; above 31 use {u, x}."

@@ -1,26 +1,29 @@
-"""Contextual bandits with a Gaussian-process reward over sets of conditions; they know nothing of PDEs.
+"""Contextual bandits over sets of conditions and other choices; they know nothing of PDEs.
 
-`Single` and `Sequential` are settings, `UCB`, `Thompson`, `Random` and `Greedy` policies: plain values, no JAX.
-`Bandit(settings=..., conditions=names, low=..., high=..., phases=...)` says what can be played;
-`Bandit.learn(history)` gives a `Learned`, which decides, recommends and explains.
+`Paired`, `Single` and `Sequential` are settings, `TopTwo`, `UCB`, `Thompson`, `Random` and `Greedy` policies: plain
+values, no JAX. `Bandit(settings=..., conditions=names, low=..., high=..., phases=...)` says what can be played;
+`Bandit.learn(history)` gives a `Knowledge`, which decides, recommends and explains: a `Learned` from rewards, a
+`Compared` from pairs.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from metalic.bandit.history import Played, PlayedPhase
-from metalic.bandit.policies import POLICIES, UCB, Greedy, Policy, Random, Thompson, find_policy
-from metalic.bandit.settings import Sequential, Settings, Single
+from metalic.bandit.history import Pair, Played, PlayedPhase
+from metalic.bandit.policies import POLICIES, UCB, Greedy, Policy, Random, Thompson, TopTwo, find_policy
+from metalic.bandit.settings import Paired, Sequential, Settings, Single
 
 if TYPE_CHECKING:
-    from metalic.bandit.bandit import Bandit, Effects, Learned, all_arms
+    from metalic.bandit.bandit import Bandit, Effects, Knowledge, Learned, all_arms
     from metalic.bandit.choosers import BanditChooser, GreedyChooser
+    from metalic.bandit.compared import Compared
     from metalic.bandit.kernel import KERNELS, RewardKernel, find_kernel
     from metalic.bandit.regret import regret_curves, regret_figure
 
 _LAZY = {
-    **dict.fromkeys(("Bandit", "Effects", "Learned", "all_arms"), "metalic.bandit.bandit"),
+    **dict.fromkeys(("Bandit", "Effects", "Knowledge", "Learned", "all_arms"), "metalic.bandit.bandit"),
     **dict.fromkeys(("BanditChooser", "GreedyChooser"), "metalic.bandit.choosers"),
+    "Compared": "metalic.bandit.compared",
     **dict.fromkeys(("KERNELS", "RewardKernel", "find_kernel"), "metalic.bandit.kernel"),
     **dict.fromkeys(("regret_curves", "regret_figure"), "metalic.bandit.regret"),
 }
@@ -31,10 +34,14 @@ __all__ = [
     "UCB",
     "Bandit",
     "BanditChooser",
+    "Compared",
     "Effects",
     "Greedy",
     "GreedyChooser",
+    "Knowledge",
     "Learned",
+    "Pair",
+    "Paired",
     "Played",
     "PlayedPhase",
     "Policy",
@@ -44,6 +51,7 @@ __all__ = [
     "Settings",
     "Single",
     "Thompson",
+    "TopTwo",
     "all_arms",
     "find_kernel",
     "find_policy",

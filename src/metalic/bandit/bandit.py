@@ -9,21 +9,24 @@ finished plays that are nearest is used: squared distance of the scaled contexts
 the arm of the phase before differs. (`losses` or `loss` overrides it once the loss is known.)
 """
 
-from collections.abc import Iterable, Sequence
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from metalic.bandit.gp import GP, train
-from metalic.bandit.history import ContextBox, LossScale, Played, PlayedPhase, target
+from metalic.bandit.history import ContextBox, LossScale, Pair, Played, PlayedPhase, target
 from metalic.bandit.kernel import Form, find_kernel
 from metalic.bandit.policies import Belief, Random
-from metalic.bandit.settings import PLAIN, Sequential, Settings
+from metalic.bandit.settings import PLAIN, Paired, Sequential, Settings
+from metalic.choices import Arms, Choice
 from metalic.errors import BanditError
-from metalic.sets import ConditionSet, Decision
+from metalic.sets import Decision, Level
 from metalic.validation import integer, real
 
 MOST_CONDITIONS = 16
@@ -33,18 +36,16 @@ NEAREST = 10  # plays whose median loss is used for an unknown loss
 @cache
 def all_arms(conditions: int) -> Float[np.ndarray, "arms conditions"]:
     """Every subset of the conditions, in the order of its index; row i holds the bits of i, the lowest first."""
-    index = np.arange(1 << conditions)
-    arms = (index[:, None] >> np.arange(conditions) & 1).astype(float)
-    arms.flags.writeable = False
-    return arms
+    return Arms(tuple(map(str, range(conditions)))).vectors
 
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """What switching each condition on does to the phase's target, averaged over the other conditions."""
+    """What switching each condition on does to the phase's target, averaged over the other conditions, and what each
+    level does, compared with the other levels of its choice; in the order of `Bandit.columns`."""
 
-    mean: Float[np.ndarray, "conditions"]
-    std: Float[np.ndarray, "conditions"]
+    mean: Float[np.ndarray, "columns"]
+    std: Float[np.ndarray, "columns"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,14 +53,15 @@ class Bandit:
     """A bandit: its settings, and what can be played.
 
     Args:
-        settings: `Single(...)` or `Sequential(...)`.
+        settings: `Paired(...)`, `Single(...)` or `Sequential(...)`.
         conditions: The names of the conditions.
         low: The lower end of the range of every context dimension.
         high: The upper end of every range.
         phases: The number of phases of a play.
+        choices: What is chosen besides the conditions, once for a play.
 
     Raises:
-        BanditError: An argument is not allowed.
+        BanditError: An argument is not allowed; a ChoiceError if there are too many arms.
 
     Example:
         >>> from metalic.bandit import Played, PlayedPhase, Random, Single
@@ -74,22 +76,29 @@ class Bandit:
     low: tuple[float, ...]
     high: tuple[float, ...]
     phases: int = 1
+    choices: tuple[Choice, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.settings, Settings):
-            raise BanditError(f"a bandit's settings are Single(...) or Sequential(...), not {self.settings!r}")
+            raise BanditError(
+                f"a bandit's settings are Paired(...), Single(...) or Sequential(...), not {self.settings!r}"
+            )
         self._check_conditions()
         if integer(self.phases) is None:
             raise BanditError(f"phases is a whole number, not {self.phases!r}")
         if self.phases < 1:
             raise BanditError(f"a play has at least one phase, not {self.phases}")
         for index in self.settings.first:
-            if integer(index) is None or index >= 2 ** len(self.conditions):
-                most = 2 ** len(self.conditions) - 1
+            if integer(index) is None or index >= len(self.space):
+                most = len(self.space) - 1
                 raise BanditError(
                     f"a set to begin with is an index from 0 to {most}, not {index!r}; a study also takes names"
                 )
-        find_kernel(self.settings.kernel)
+        if not isinstance(self.settings, Paired):
+            find_kernel(self.settings.kernel)
+        elif not 0 <= self.settings.champion_number < len(self.space):
+            most = len(self.space) - 1
+            raise BanditError(f"a champion is the number of an arm from 0 to {most}, not {self.settings.champion}")
         try:
             ends = {end: tuple(map(float, getattr(self, end))) for end in ("low", "high")}
         except (TypeError, ValueError, OverflowError):
@@ -119,17 +128,27 @@ class Bandit:
     def box(self) -> ContextBox:
         return ContextBox(self.low, self.high)
 
+    @cached_property
+    def space(self) -> Arms:
+        """What can be played."""
+        return Arms(self.conditions, self.choices)
+
     @property
-    def arms(self) -> Float[np.ndarray, "arms conditions"]:
-        """All sets as 0/1 rows, in the order of their index."""
-        return all_arms(len(self.conditions))
+    def arms(self) -> Float[np.ndarray, "arms columns"]:
+        """All arms as 0/1 rows, in the order of their numbers."""
+        return self.space.vectors
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the entries of an arm: conditions, then levels."""
+        return self.space.columns
 
     @property
     def decisions(self) -> int:
         """The number of decisions in a play."""
         return self.phases if isinstance(self.settings, Sequential) else 1
 
-    def learn(self, history: Sequence[Played]) -> "Learned":
+    def learn(self, history: Sequence[Played]) -> "Knowledge":
         """Combine the bandit with finished plays. Reward models are fitted when they are first needed.
 
         Raises:
@@ -137,13 +156,18 @@ class Bandit:
         """
         if not isinstance(history, Sequence) or not all(isinstance(play, Played) for play in history):
             raise BanditError(f"a history is a list of finished plays, not {history!r}")
-        return Learned(self, tuple(self.checked(play, number) for number, play in enumerate(history)))
+        plays = tuple(self.checked(play, number) for number, play in enumerate(history))
+        if isinstance(self.settings, Paired):
+            from metalic.bandit.compared import Compared
+
+            return Compared(self, plays)
+        return Learned(self, plays)
 
     def arm(self, bits: Sequence[int]) -> Float[np.ndarray, "s"]:
         """Check a 0/1 vector."""
-        known = isinstance(bits, Sequence | np.ndarray) and len(bits) == len(self.conditions)
+        known = isinstance(bits, Sequence | np.ndarray) and len(bits) == len(self.columns)
         if not known or any(isinstance(bit, Iterable) or bit not in (0, 1) for bit in bits):
-            raise BanditError(f"an arm is {len(self.conditions)} zeros and ones, not {bits!r}")
+            raise BanditError(f"an arm is {len(self.columns)} zeros and ones, not {bits!r}")
         return np.asarray(bits, float)
 
     def checked(self, play: Played, number: int) -> Played:
@@ -154,8 +178,10 @@ class Bandit:
             raise BanditError(f"{where} has {len(play.phases)} phases, not {self.phases}")
         for p, phase in enumerate(play.phases):
             self.arm(phase.arm)
+            if isinstance(self.settings, Paired) and not isinstance(play, Pair):
+                raise BanditError(f"{where} has no champion: a paired bandit learns from pairs")
             rewarded = isinstance(self.settings, Sequential) or p == self.phases - 1
-            if rewarded and real(phase.reward) is None:
+            if rewarded and (real(phase.reward) is None or real(getattr(play, "champion", 0.0)) is None):
                 raise BanditError(
                     f"{where} has the reward {phase.reward} in phase {p}; rewards must be finite numbers: give a play "
                     "that diverged the reward of the worst outcome, and leave out one that failed"
@@ -176,9 +202,75 @@ class Bandit:
         return rewards[-1]
 
 
+class Knowledge(ABC):
+    """A bandit with its finished plays: it decides, recommends and explains."""
+
+    bandit: Bandit
+    history: tuple[Played, ...]
+
+    @abstractmethod
+    def decide(
+        self,
+        context: Sequence[float],
+        *,
+        play: int,
+        key: int | Sequence[int],
+        phase: int = 0,
+        loss: float | None = None,
+        pending: Sequence[Played] = (),
+        choices: Mapping[str, Level] | None = None,
+    ) -> Decision:
+        """Choose the arm of a phase.
+
+        Args:
+            context: The parameters of the PDE.
+            play: The number of the play, from 1.
+            key: Decides all that is random.
+            phase: The phase; 0 is the first.
+            loss: The training loss before the phase, in later phases.
+            pending: The plays in flight; those that have chosen an arm in this phase count.
+            choices: The levels that were chosen in the first phase.
+
+        Raises:
+            BanditError: An argument is not allowed.
+        """
+
+    @abstractmethod
+    def ranking(
+        self,
+        context: Sequence[float],
+        phase: int,
+        loss: float | None,
+        top: int,
+        choices: Mapping[str, Level] | None = None,
+    ) -> tuple[Decision, ...]:
+        """The arm to recommend in a phase, and the next best ones."""
+
+    @abstractmethod
+    def recommend(
+        self, context: Sequence[float], *, losses: Sequence[float | None] = (), top: int = 5
+    ) -> tuple[tuple[Decision, ...], ...]:
+        """The `top` arms for every decision of a play, the recommended one first.
+
+        Args:
+            context: The parameters of the PDE.
+            losses: The loss before each phase, where it is known. Elsewhere it is estimated from the nearest plays and
+                the arm recommended for the phase before.
+            top: The number of arms to return per decision.
+        """
+
+    @abstractmethod
+    def effects(self, context: Sequence[float], *, phase: int = 0, loss: float | None = None) -> Effects:
+        """The effect of each condition and level in a context, by the reward model of a phase."""
+
+    @abstractmethod
+    def forecast(self, context: Sequence[float], arm: Decision) -> tuple[float, float]:
+        """The last reward of one more play of a recommended arm: mean, and deviation with the noise of a play."""
+
+
 @dataclass(frozen=True, eq=False)
-class Learned:
-    """A bandit with its finished plays: it decides, recommends and explains. Fitted models are not pickled."""
+class Learned(Knowledge):
+    """What is known from rewards, by a Gaussian process per phase. Fitted models are not pickled."""
 
     bandit: Bandit
     history: tuple[Played, ...]
@@ -194,7 +286,7 @@ class Learned:
             bandit, plays = self.bandit, self.history
             contexts, arms = self._points([(play.context, play.phases[phase]) for play in plays], phase)
             kernel, plain = find_kernel(bandit.settings.kernel), bandit.settings.gp == PLAIN
-            form = Form(kernel, len(bandit.conditions), contexts.shape[1], plain)
+            form = Form(kernel, len(bandit.columns), contexts.shape[1], plain)
             rewards = np.array([bandit.target(play, phase) for play in plays])
             self._models[phase] = train(form, contexts, arms, rewards)
         return self._models[phase]
@@ -208,20 +300,8 @@ class Learned:
         phase: int = 0,
         loss: float | None = None,
         pending: Sequence[Played] = (),
+        choices: Mapping[str, Level] | None = None,
     ) -> Decision:
-        """Choose the arm of a phase.
-
-        Args:
-            context: The parameters of the PDE.
-            play: The number of the play, from 1.
-            key: Decides all that is random.
-            phase: The phase; 0 is the first.
-            loss: The training loss before the phase, in later phases.
-            pending: The plays in flight; those that have chosen an arm in this phase count.
-
-        Raises:
-            BanditError: An argument is not allowed.
-        """
         self._check_phase(phase)
         keys = [integer(part) for part in (key if isinstance(key, list | tuple) else [key])]
         if integer(play, least=1) is None or None in keys or not keys:
@@ -232,31 +312,22 @@ class Learned:
         if play <= len(settings.first):
             return self._decision(int(settings.first[play - 1]))
         rng = np.random.default_rng([*(part for part in keys if part is not None), phase])
+        allowed = self._allowed(phase, choices)
         if not policy.needs_model:
-            return self._decision(policy.choose(_blank(len(self.bandit.arms)), play, rng))
-        belief = self._belief(context, phase, loss, pending if policy.counts_pending else ())
-        return self._decision(policy.choose(belief, play, rng), belief)
+            return self._decision(int(allowed[policy.choose(_blank(len(allowed)), play, rng)]))
+        belief = self._belief(context, phase, loss, pending if policy.counts_pending else (), allowed)
+        chosen = policy.choose(belief, play, rng)
+        return self._decision(int(allowed[chosen]), belief, chosen)
 
     def recommend(
         self, context: Sequence[float], *, losses: Sequence[float | None] = (), top: int = 5
     ) -> tuple[tuple[Decision, ...], ...]:
-        """Rank the arms of every decision by posterior mean.
-
-        Args:
-            context: The parameters of the PDE.
-            losses: The loss before each phase, where it is known. Elsewhere it is estimated from the nearest plays and
-                the arm recommended for the phase before.
-            top: The number of arms to return per decision.
-
-        Returns:
-            For every decision the best arms, the best first.
-        """
         ranked: list[tuple[Decision, ...]] = []
         for phase in range(self.bandit.decisions):
             loss = losses[phase] if phase < len(losses) else None
             if loss is None and self.bandit.needs_loss(phase):
-                loss = self.expected_loss(context, phase, ranked[-1][0].conditions.bits)
-            ranked.append(self.ranking(context, phase, loss, top))
+                loss = self.expected_loss(context, phase, self._vector(ranked[-1][0]))
+            ranked.append(self.ranking(context, phase, loss, top, ranked[0][0].choices if ranked else None))
         return tuple(ranked)
 
     def predict(
@@ -267,13 +338,12 @@ class Learned:
         return float(mean[0]), float(std[0])
 
     def effects(self, context: Sequence[float], *, phase: int = 0, loss: float | None = None) -> Effects:
-        """The effect of each condition in a context, by the reward model of a phase."""
         self._check_phase(phase)
         if loss is None and self.bandit.needs_loss(phase):
-            before = self.recommend(context, top=1)[phase - 1][0].conditions.bits
+            before = self._vector(self.recommend(context, top=1)[phase - 1][0])
             loss = self.expected_loss(context, phase, before)
         arms = self.bandit.arms
-        weights = (2 * arms - 1) * (2 / len(arms))
+        weights = arms / arms.sum(axis=0) - (1 - arms) / (1 - arms).sum(axis=0)
         mean, cov = self.model(phase).contrast(self._scaled(context, phase, loss), arms, weights)
         return Effects(mean, np.sqrt(np.maximum(np.diag(cov), 0.0)))
 
@@ -294,21 +364,58 @@ class Learned:
         if integer(phase) is None or phase >= self.bandit.decisions:
             raise BanditError(f"phases are numbered 0 to {self.bandit.decisions - 1}, not {phase}")
 
-    def ranking(self, context: Sequence[float], phase: int, loss: float | None, top: int) -> tuple[Decision, ...]:
-        """The `top` sets of largest posterior mean in a phase, the best first."""
-        belief = self._belief(context, phase, loss, ())
-        return tuple(self._decision(int(i), belief) for i in np.argsort(-belief.mean, kind="stable")[:top])
+    def forecast(self, context: Sequence[float], arm: Decision) -> tuple[float, float]:
+        assert arm.mean is not None, "a ranking has means"
+        assert arm.std is not None
+        model = self.model(self.bandit.decisions - 1)
+        noise = model.hyperparameters["sigma0"][0] * float(np.std(model.reward))
+        return arm.mean, math.hypot(arm.std, noise)
 
-    def _decision(self, index: int, belief: Belief | None = None) -> Decision:
-        chosen = ConditionSet.at(self.bandit.conditions, index)
+    def ranking(
+        self,
+        context: Sequence[float],
+        phase: int,
+        loss: float | None,
+        top: int,
+        choices: Mapping[str, Level] | None = None,
+    ) -> tuple[Decision, ...]:
+        """The `top` arms of largest posterior mean in a phase, the best first."""
+        allowed = self._allowed(phase, choices)
+        belief = self._belief(context, phase, loss, (), allowed)
+        best = np.argsort(-belief.mean, kind="stable")[:top].tolist()
+        return tuple(self._decision(int(allowed[i]), belief, i) for i in best)
+
+    def _allowed(self, phase: int, choices: Mapping[str, Level] | None) -> Int[np.ndarray, "k"]:
+        """The numbers of the arms among which a phase chooses: later phases keep the levels of the first."""
+        space = self.bandit.space
+        if phase == 0 or not space.choices:
+            return np.arange(len(space))
+        if choices is None:
+            raise BanditError(f"phase {phase} needs the levels that were chosen in the first; pass choices=...")
+        return space.with_levels(choices)
+
+    def _vector(self, decision: Decision) -> tuple[int, ...]:
+        return self.bandit.space.vector(decision.conditions.bits, decision.choices)
+
+    def _decision(self, number: int, belief: Belief | None = None, place: int = 0) -> Decision:
+        """The arm of a number, with what is believed of it: the entry at its place among those allowed."""
         if belief is None:
-            return Decision(chosen)
-        return Decision(chosen, float(belief.mean[index]), float(belief.std[index]))
+            return self.bandit.space.decision(number)
+        return self.bandit.space.decision(number, float(belief.mean[place]), float(belief.std[place]))
 
-    def _belief(self, context: Sequence[float], phase: int, loss: float | None, pending: Sequence[Played]) -> Belief:
+    def _belief(
+        self,
+        context: Sequence[float],
+        phase: int,
+        loss: float | None,
+        pending: Sequence[Played],
+        allowed: Int[np.ndarray, "k"] | None = None,
+    ) -> Belief:
+        """What is believed of the arms with these numbers; of all by default."""
         started = [(play.context, play.phases[phase]) for play in pending if len(play.phases) > phase]
         model = self.model(phase).with_pending(*self._points(started, phase))
         scaled, arms = self._scaled(context, phase, loss), self.bandit.arms
+        arms = arms if allowed is None else arms[allowed]
         mean, std = model.predict(scaled, arms)
         return Belief(mean, std, lambda: model.covariance(scaled, arms))
 
@@ -333,7 +440,7 @@ class Learned:
     ) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "n s"]]:
         contexts = self._contexts([context for context, _ in plays], [played.loss for _, played in plays], phase)
         arms = [self.bandit.arm(played.arm) for _, played in plays]
-        return contexts, np.array(arms).reshape(len(plays), len(self.bandit.conditions))
+        return contexts, np.array(arms).reshape(len(plays), len(self.bandit.columns))
 
     def _loss_scale(self, phase: int) -> LossScale:
         settings = self.bandit.settings

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import final
 
-from metalic.bandit.bandit import Learned
+from metalic.bandit.bandit import Knowledge
 from metalic.bandit.history import Played
 from metalic.chooser import Chooser
-from metalic.sets import Decision
+from metalic.sets import Decision, Level
 
 
 @final
@@ -27,17 +27,18 @@ class BanditChooser(Chooser):
         first: The first decision, if it has been taken already.
     """
 
-    learned: Learned
+    learned: Knowledge
     turn: int
     key: tuple[int, ...]
     pending: tuple[Played, ...] = ()
     first: Decision | None = None
     context: tuple[float, ...] = field(default=(), init=False)
 
-    def begin(self, parameters: Mapping[str, float]) -> None:
+    def begin(self, parameters: Mapping[str, float]) -> Mapping[str, Level]:
         self.context = tuple(parameters.values())
         if self.first is None:
             self.first = self._decide(0, None)
+        return self.first.choices
 
     def choose(self, phase: int, loss: float | None) -> Decision:
         if self.first is not None and (phase == 0 or self.learned.bandit.decisions == 1):
@@ -45,23 +46,25 @@ class BanditChooser(Chooser):
         return self._decide(phase, loss)
 
     def _decide(self, phase: int, loss: float | None) -> Decision:
+        choices = None if self.first is None else self.first.choices
         return self.learned.decide(
-            self.context, play=self.turn, key=self.key, phase=phase, loss=loss, pending=self.pending
+            self.context, play=self.turn, key=self.key, phase=phase, loss=loss, pending=self.pending, choices=choices
         )
 
 
 @final
 @dataclass
 class GreedyChooser(Chooser):
-    """Takes the set of largest posterior mean, in later phases by the loss that was really reached."""
+    """Takes the recommended arm, in later phases by the loss that was really reached."""
 
-    learned: Learned
+    learned: Knowledge
     context: tuple[float, ...] = field(default=(), init=False)
     first: Decision | None = field(default=None, init=False)
 
-    def begin(self, parameters: Mapping[str, float]) -> None:
+    def begin(self, parameters: Mapping[str, float]) -> Mapping[str, Level]:
         self.context = tuple(parameters.values())
         self.first = self._best(0, None)
+        return self.first.choices
 
     def choose(self, phase: int, loss: float | None) -> Decision:
         decision = min(phase, self.learned.bandit.decisions - 1)
@@ -69,4 +72,5 @@ class GreedyChooser(Chooser):
         return self.first if unseen and self.first is not None else self._best(decision, loss)
 
     def _best(self, phase: int, loss: float | None) -> Decision:
-        return self.learned.ranking(self.context, phase, loss, top=1)[0]
+        choices = None if self.first is None or phase == 0 else self.first.choices
+        return self.learned.ranking(self.context, phase, loss, top=1, choices=choices)[0]

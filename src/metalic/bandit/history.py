@@ -7,6 +7,7 @@ logarithm is scaled by the range seen in the finished plays. A loss that is not 
 as the largest one seen.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -37,6 +38,18 @@ class Played:
 
     context: Sequence[float]
     phases: Sequence[PlayedPhase]
+
+
+@dataclass(frozen=True)
+class Pair(Played):
+    """The play of a challenger, and what the champion reached in the same context with the same seed.
+
+    `number`: of the pair, from 1; `forecast`: mean and deviation of the difference, as predicted before the play.
+    """
+
+    champion: float = math.nan
+    number: int = 0
+    forecast: tuple[float, float] | None = None
 
 
 def target(rewards: Sequence[float], gamma: float) -> float:

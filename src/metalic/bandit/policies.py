@@ -5,8 +5,9 @@ arm a score, and the arm of the largest score is played; arms whose scores agree
 random. UCB: mu + sqrt(c_t) sigma, with a constant c (the paper's experiments: 1) or the theorem's c_t = 2 log(2^s
 pi^2 t^2 / (6 delta)), under which the regret is sub-linear with probability 1 - delta. Thompson: a draw from the
 belief, each arm on its own as the paper's algorithm prints it, or all arms jointly, which is what the paper's proof
-speaks of. Greedy: mu, to recommend. While plays are in flight UCB lets them lower sigma (GP-BUCB), so that a batch
-spreads; Thompson's draws spread by themselves. All randomness comes from the generator passed in.
+speaks of. Top-two Thompson also plays the arm that is best in another draw. Greedy: mu, to recommend. While plays are
+in flight UCB lets them lower sigma (GP-BUCB), so that a batch spreads; Thompson's draws spread by themselves. All
+randomness comes from the generator passed in.
 """
 
 from abc import ABC, abstractmethod
@@ -25,6 +26,7 @@ from metalic.validation import real
 TIE = 1e-9  # scores closer than this share of the largest deviation are equal
 JOINT = "joint"
 LARGEST_JOINT = 2048  # arms whose joint covariance is still drawn from
+DRAWS = 50  # tries to find a draw with another best arm
 
 Vector = Float[np.ndarray, "m"]
 
@@ -36,6 +38,17 @@ class Belief:
     mean: Vector
     std: Vector
     covariance: Callable[[], Float[np.ndarray, "m m"]]
+    joint: Callable[[np.random.Generator], Vector] | None = None
+
+    def draw(self, rng: np.random.Generator) -> Vector:
+        """One draw of all arms: jointly, unless that would take too long."""
+        if self.joint is not None:
+            return self.joint(rng)
+        normal = rng.standard_normal(len(self.mean))
+        if len(self.mean) > LARGEST_JOINT:
+            return self.mean + self.std * normal
+        values, vectors = eigh(self.covariance(), driver="evd")
+        return self.mean + vectors @ (np.sqrt(np.maximum(values, 0.0)) * normal)
 
 
 class Policy(ABC):
@@ -199,13 +212,39 @@ class Greedy(Policy):
         return belief.mean
 
 
+@final
+@dataclass(frozen=True)
+class TopTwo(Policy):
+    """Top-two Thompson sampling, for recommending: the best arm of a joint draw, or, with probability 1 - `share`, the
+    best of another draw in which a different arm is best, so that what could still beat the leader is played too."""
+
+    share: float = 0.5
+
+    name: ClassVar[str] = "top-two"
+
+    def __post_init__(self) -> None:
+        share = real(self.share)
+        if share is None or not 0 < share <= 1:
+            raise BanditError(f"the share of the leader is a number above 0 and at most 1, not {self.share!r}")
+
+    def scores(self, belief: Belief, play: int, rng: np.random.Generator) -> Vector:
+        found = belief.draw(rng)
+        leader = int(np.argmax(found))
+        if rng.random() >= self.share:
+            for _ in range(DRAWS):
+                found = belief.draw(rng)
+                if int(np.argmax(found)) != leader:
+                    break
+        return found
+
+
 POLICIES: Registry[type[Policy]] = Registry("policy", Policy, __name__, BanditError)
 SHORT = {"ts": Thompson.name}
 
 
 def find_policy(text: str) -> Policy:
     """A policy as one writes it on a command line: 'ucb', 'ucb:2' and 'ucb:theorem' (its c), 'ts', 'ts:joint',
-    'random', 'greedy', or 'file.py:Name' for one of your own."""
+    'top-two', 'random', 'greedy', or 'file.py:Name' for one of your own."""
     name, colon, option = text.partition(":")
     found, option = POLICIES.find_with_option(f"{SHORT.get(name, name)}{colon}{option}")
     return found.with_option(option) if isinstance(found, type) else found

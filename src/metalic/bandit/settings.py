@@ -1,8 +1,9 @@
-"""The two bandits of the paper as plain settings, to be kept with a study and read back.
+"""The bandits as plain settings, to be kept with a study and read back: two of the paper, and one that plays in pairs.
 
 Single: one set of conditions for the whole training, one reward model, target = the reward at the end. Sequential: a
 set for each training phase and a reward model for each; the target of a phase is its own reward plus gamma times the
 target of the phase after it (paper, eq. of r_1), and every phase but the first also sees the training loss.
+Paired: one set for the whole training, played beside a champion; the model learns the difference of their rewards.
 """
 
 from abc import ABC
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
-from metalic.bandit.policies import UCB, Policy
+from metalic.bandit.policies import UCB, Policy, TopTwo
 from metalic.errors import BanditError
 from metalic.validation import integer, real
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 LOSS_CONTEXTS = ("log", "raw", "none")
 STANDARD, PLAIN = "standard", "plain"
+DIFFERENCES = "differences"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,4 +145,38 @@ class Sequential(Settings):
             raise BanditError(f"loss_context must be 'log', 'raw' or 'none', not {self.loss_context!r}")
 
 
-SETTINGS: dict[str, type[Settings]] = {Single.name: Single, Sequential.name: Sequential}
+@final
+@dataclass(frozen=True, kw_only=True)
+class Paired(Settings):
+    """One set for the whole training, played in pairs with a champion: same PDE, same seed, same points.
+
+    `random_plays` and `first` count pairs. `champion` is the number of an arm; a study takes a text such as 'u,c' or
+    'u,c strip=0.1', and None for the family's default. `probability`: how surely a challenger must beat the champion to
+    be recommended.
+    """
+
+    policy: Policy = field(default_factory=TopTwo)
+    kernel: str | type["RewardKernel"] = DIFFERENCES
+    champion: Any = None
+    probability: float = 0.95
+
+    name: ClassVar[str] = "paired"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.kernel != DIFFERENCES or self.gp != STANDARD:
+            raise BanditError(
+                "a paired bandit has its own model of differences: a kernel is for the bandits 'seq' and 'single'"
+            )
+        if not 0.5 <= (real(self.probability) or 0) < 1:
+            raise BanditError(f"probability is a number from 0.5 to below 1, not {self.probability!r}")
+
+    @property
+    def champion_number(self) -> int:
+        """The number of the champion's arm."""
+        if integer(self.champion) is None:
+            raise BanditError(f"a champion is the number of an arm, not {self.champion!r}; a study also takes names")
+        return int(self.champion)
+
+
+SETTINGS: dict[str, type[Settings]] = {kind.name: kind for kind in (Single, Sequential, Paired)}

@@ -183,12 +183,12 @@ class _Board:
         self.clock.steps += 1
         self.plays.append(row)
         error = number(row.error) if row.taught else row.status
-        self.rows.append((str(row.number), context(row), row.sets, error, self._kind(row)))
+        self.rows.append((str(row.number), context(row), row.arm, error, self._kind(row)))
         compared = self.standing.compare(self.plays)
         told = "" if compared is None else compared.text
         self.advance("plays", progress.finished_count, progress.goal, told)
         if self.lines:
-            outcome = f"{context(row)}  {row.sets}  error {error}"
+            outcome = f"{context(row)}  {row.arm}  error {error}"
             left = self.clock.left(progress)
             typer.echo(
                 f"play {row.number}/{progress.goal}  {outcome}  {left}" + (f"  {told}" if told else ""), err=True
@@ -231,7 +231,7 @@ def _describe_trial(progress: StudyProgress, name: Callable[[int], str]) -> str:
     if row is None:
         return f"finishing {progress.flying} trial(s) in flight; Ctrl-C again stops at once"
     error = row.status if row.error is None else f"error {row.error:.2e}"
-    return f"{name(row.number)}  {row.sets}  {error}"
+    return f"{name(row.number)}  {row.arm}  {error}"
 
 
 # ---- many members

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import FileError, ParameterError, StudyError
+from ..errors import ChoiceError, FileError, ParameterError, StudyError
+
+if TYPE_CHECKING:
+    from ..choices import Choice
 
 if TYPE_CHECKING:
     from ..geometry import Points
@@ -33,6 +36,18 @@ ProtocolName = Annotated[
 ]
 Workers = Annotated[
     str, typer.Option("--workers", help="The number of processes, or a Dask scheduler as tcp://host:port.")
+]
+Choose = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--choose",
+        metavar="NAME=LEVEL,...",
+        help="Something to choose besides the conditions, with its levels: strip=0.05,0.1,0.2. May be repeated.",
+    ),
+]
+Level = Annotated[
+    list[str] | None,
+    typer.Option("--choose", metavar="NAME=LEVEL", help="A choice, such as strip=0.2; see metalic families NAME."),
 ]
 OneSet = Annotated[str | None, typer.Option("--conditions", "-c", help="One set for all members, as u,c.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
@@ -63,6 +78,28 @@ def read_parameters(texts: list[str] | None) -> dict[str, str]:
             raise ParameterError(f"parameter '{name.strip()}' is given twice")
         found[name.strip()] = value.strip()
     return found
+
+
+def read_choose(texts: list[str] | None) -> list[Choice] | None:
+    """Choices with their levels; None if there are none."""
+    from ..choices import Choice, read_choices
+
+    return list(read_choices([Choice.parse(text) for text in texts])) if texts else None
+
+
+def read_levels(texts: list[str] | None) -> dict[str, Any] | None:
+    """One level of each choice."""
+    from ..choices import read_level
+
+    found: dict[str, Any] = {}
+    for text in texts or []:
+        name, equals, level = (part.strip() for part in text.partition("="))
+        if not equals or not name or not level or "," in level:
+            raise ChoiceError(f"--choose takes NAME=LEVEL here, as in --choose strip=0.2, not '{text}'")
+        if name in found:
+            raise ChoiceError(f"choice '{name}' is given twice")
+        found[name] = read_level(name, level)
+    return found or None
 
 
 def read_workers(text: str) -> int | str:

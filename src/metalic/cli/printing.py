@@ -89,10 +89,11 @@ def summarize(rows: Sequence[PlayRow], settings: dict[str, Any]) -> dict[str, An
         "seed": settings["seed"],
         "borrowed": settings["borrowed"],
         "protocol": settings.get("protocol"),
+        **({"choices": settings["choices"]} if "choices" in settings else {}),
         "plays": len(rows) - counts["running"],
         **counts,
         "best_error": error,
-        "best_play": None if best is None else {"number": best.number, **best.parameters, "conditions": best.sets},
+        "best_play": None if best is None else {"number": best.number, **best.parameters, "conditions": best.arm},
         "accumulated_error": sum(error for error, _ in errors) if errors else None,
         "seconds": sum(seconds(row) for row in rows),
     }
@@ -106,6 +107,8 @@ def print_summary(ledger: Path, summary: dict[str, Any]) -> None:
         f"schedule {summary['schedule']}, reward {summary['reward']}, seed {summary['seed']}"
         + (f", protocol {summary['protocol']}" if summary["protocol"] else "")
     )
+    for name, levels in summary.get("choices", {}).items():
+        typer.echo(f"chooses {name} among {', '.join(map(str, levels))}")
     odd = "".join(f", {summary[status]} {status}" for status in ("diverged", "failed", "running") if summary[status])
     typer.echo(f"{summary['plays']} plays in {summary['seconds']:.0f} s of training{odd}")
     best = summary["best_play"]

@@ -1,12 +1,13 @@
 """The methods that are compared. All of them use the same solver.
 
-    learned         the sets of largest posterior mean, by the study's reward models
+    learned         what the study recommends: the sets of largest posterior mean, or surely better than the champion
     random-single   one random set for the whole training          random-seq   a random set for every phase
     pinn-sub        one subdomain's network on the whole domain, with the union of all points
     pinn-merge-h    the same, twice as wide                        pinn-merge-v  the same, twice as deep
     all             all conditions                                 xpinn         {uavg, rc}
     cpinn           {uavg, c}; where the catalogue has no c, {uavg, u}: across a cut in time the flux is u itself
-    fixed           one set for the whole family: the best on average by the study's reward model
+    fixed           one arm for the whole family: the best on average by the study's reward model
+    champion        the arm that a study compares all others with: by default the family's default set and levels
 
 A single-domain PINN is the multi-domain solver on a decomposition of one subdomain: K times the collocation and
 boundary points, the same schedule and weights, and no interfaces.
@@ -18,17 +19,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..bandit import BanditChooser, GreedyChooser, Learned, Random, Sequential, Settings, Single
+from ..bandit import BanditChooser, GreedyChooser, Knowledge, Random, Sequential, Settings, Single
 from ..chooser import Chooser, FixedChooser
 from ..conditions import Catalogue, cpinn_set, xpinn_set
 from ..errors import StudyError
 from ..families.base import Family
 from ..geometry.sampling import Points
+from ..pinn.chosen import chosen
 from ..pinn.options import SolverOptions
 from ..registry import Registry
 from ..sets import ALL, NONE, ConditionSet, Decision
 from ..study.play import Task
-from ..study.rewards import Residual, Reward, find_reward
+from ..study.rewards import Reward, find_reward
 from ..study.settings import StudySettings
 from .rules import best_fixed
 
@@ -54,7 +56,7 @@ class Method(ABC):
     number: int
 
     @abstractmethod
-    def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
+    def setup(self, settings: StudySettings, learned: Knowledge | None) -> Setup:
         """Set the method up for the settings of a study and for what it has learned."""
 
 
@@ -62,7 +64,7 @@ class Method(ABC):
 class Recommended(Method):
     """The sets that the study recommends; in later phases for the loss that the solve reaches."""
 
-    def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
+    def setup(self, settings: StudySettings, learned: Knowledge | None) -> Setup:
         known = _needed(learned)
         return Setup(settings.family, lambda key: GreedyChooser(known), settings.options)
 
@@ -73,7 +75,7 @@ class RandomSets(Method):
 
     bandit: Settings
 
-    def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
+    def setup(self, settings: StudySettings, learned: Knowledge | None) -> Setup:
         chance = replace(settings.bandit, settings=self.bandit).learn(())
         return Setup(settings.family, lambda key: BanditChooser(chance, 1, key), settings.options)
 
@@ -82,10 +84,21 @@ class RandomSets(Method):
 class FixedSet(Method):
     """One set for every member of the family."""
 
-    rule: Callable[[Catalogue, Learned | None], ConditionSet]
+    rule: Callable[[Catalogue, Knowledge | None], ConditionSet]
 
-    def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
+    def setup(self, settings: StudySettings, learned: Knowledge | None) -> Setup:
         chooser = FixedChooser((Decision(self.rule(settings.catalogue, learned)),))
+        return Setup(settings.family, lambda key: chooser, settings.options)
+
+
+@dataclass(frozen=True)
+class FixedArm(Method):
+    """One set, and one level of each choice, for every member of the family."""
+
+    rule: Callable[[StudySettings, Knowledge | None], Decision]
+
+    def setup(self, settings: StudySettings, learned: Knowledge | None) -> Setup:
+        chooser = FixedChooser((self.rule(settings, learned),))
         return Setup(settings.family, lambda key: chooser, settings.options)
 
 
@@ -95,7 +108,7 @@ class Undivided(Method):
 
     widths: Callable[[Widths], Widths]
 
-    def setup(self, settings: StudySettings, learned: Learned | None) -> Setup:
+    def setup(self, settings: StudySettings, learned: Knowledge | None) -> Setup:
         usual = settings.options.resolve(settings.family, settings.schedule)
         points = union(usual.points, settings.family.decomposition.names)
         options = replace(settings.options, hidden=self.widths(usual.hidden), points=points)
@@ -108,7 +121,7 @@ def union(points: Points, subdomains: Sequence[str]) -> Points:
     return Points(sum(map(points.inside, subdomains)), points.boundary * len(subdomains), points.interface)
 
 
-def _needed(learned: Learned | None) -> Learned:
+def _needed(learned: Knowledge | None) -> Knowledge:
     if learned is None:
         raise StudyError("this method chooses by what a study has learned; give it a study's ledger")
     return learned
@@ -124,15 +137,18 @@ PINN_MERGE_V = Undivided("pinn-merge-v", "PINN-Merge-V", 5, lambda hidden: hidde
 ALL_CONDITIONS = FixedSet("all", "all conditions", 6, lambda catalogue, _: catalogue.parse(ALL))
 XPINN = FixedSet("xpinn", "XPINN (uavg, rc)", 7, lambda catalogue, _: xpinn_set(catalogue))
 CPINN = FixedSet("cpinn", "cPINN (uavg, c)", 8, lambda catalogue, _: cpinn_set(catalogue))
-FIXED = FixedSet("fixed", "best fixed set", 9, lambda catalogue, learned: catalogue.parse(best_fixed(_needed(learned))))
+FIXED = FixedArm(
+    "fixed", "best fixed set", 9, lambda settings, learned: settings.arms.decision(best_fixed(_needed(learned)))
+)
+CHAMPION = FixedArm("champion", "champion", 10, lambda settings, _: settings.usual)
 METHODS: Registry[Method] = Registry("method", Method, __name__, StudyError, instances=True)
 PAPER = ("random-single", "random-seq", "pinn-sub", "pinn-merge-h", "pinn-merge-v")
 
 
 def measured_by(settings: StudySettings) -> Reward:
-    """What trials are measured by: the error; for a family without a reference the residual, as the study has it."""
+    """What trials are measured by: the error; for a family without a reference the reward of the study."""
     usual = find_reward(None, settings.family)
-    return settings.reward if isinstance(settings.reward, Residual) and isinstance(usual, Residual) else usual
+    return usual if usual.needs_reference else settings.reward
 
 
 def make_task(
@@ -145,14 +161,16 @@ def make_task(
 ) -> Task:
     """One PDE solved by one method; `key` decides what is random in its choice of sets."""
     chooser = setup.chooser(key)
-    chooser.begin(parameters)
+    levels = chooser.begin(parameters)
+    family, options = chosen(setup.family, setup.options, settings.schedule, levels)
     return Task(
         number=number,
-        family=setup.family,
+        family=family,
         parameters=parameters,
         seed=seed,
         schedule=settings.schedule,
-        options=setup.options,
+        options=options,
         reward=measured_by(settings),
         chooser=chooser,
+        choices=levels,
     )

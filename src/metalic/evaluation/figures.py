@@ -12,7 +12,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ..bandit import Learned
+from ..bandit import Knowledge
 from ..look import LINES, MARKS, PALETTE, SEQUENTIAL, style
 from ..study.rows import PlayRow
 from .rules import grid
@@ -234,7 +234,7 @@ def methods_figure(groups: Mapping[str, Sequence[float]]) -> Figure:
 # ---- what the reward models say
 
 
-def effects_figure(learned: Learned, conditions: Sequence[str], boxes: Mapping[str, tuple[float, float]]) -> Figure:
+def effects_figure(learned: Knowledge, conditions: Sequence[str], boxes: Mapping[str, tuple[float, float]]) -> Figure:
     """Draw the effect of each condition on the reward (decades) against the first parameter.
 
     There is a line with a 95 % band for the reward model of each phase; other parameters stay at their middle.
@@ -272,13 +272,13 @@ def effects_figure(learned: Learned, conditions: Sequence[str], boxes: Mapping[s
 
 
 def _effects(
-    learned: Learned, contexts: Sequence[Sequence[float]], phase: int
+    learned: Knowledge, contexts: Sequence[Sequence[float]], phase: int
 ) -> tuple[Float[np.ndarray, "n s"], Float[np.ndarray, "n s"]]:
     found = [learned.effects(context, phase=phase) for context in contexts]
     return np.array([one.mean for one in found]), np.array([one.std for one in found])
 
 
-def _effects_bars(learned: Learned, conditions: Sequence[str]) -> Figure:
+def _effects_bars(learned: Knowledge, conditions: Sequence[str]) -> Figure:
     with style():
         figure = Figure(figsize=(7, 1 + 0.4 * len(conditions)), layout="constrained")
         axis = figure.subplots()

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from jaxtyping import Float
 
-from ..bandit import Learned
-from ..conditions import Catalogue
+from ..bandit import Compared, Knowledge
+from ..choices import Arms, levels_text
 from ..study import Study
 from .figures import NORMAL_95, set_name
-from .rules import PIECES, Piece, expected_rewards, grid, intervals
+from .rules import PIECES, Piece, expected_rewards, grid, intervals, recommended
 from .standing import caution, finished
 
 CONTEXTS = 25  # parameters over which effects are averaged
@@ -27,25 +27,27 @@ def sentences(study: Study) -> list[str]:
     Returns:
         Plain sentences.
     """
-    learned, names = study.learned, study.settings.catalogue
+    learned, arms = study.learned, study.settings.arms
     few = caution(len(learned.history))
     found = [how_it_went(study), *([few[0].upper() + few[1:] + "."] if few else []), phases_sentence(study)]
+    found += champion_sentences(study)
     rules = learned_rules(learned, study.family.parameters)
     for phase, pieces in enumerate(rules):
         where = "" if len(rules) == 1 else f"In phase {phase + 1}: "
-        found.append(where + rule_sentence(pieces, names, tuple(study.family.parameters)))
-    found += _reading(rules, names)
-    found += [effect_sentence(learned, names, phase) for phase in range(len(rules))]
+        found.append(where + rule_sentence(pieces, arms, tuple(study.family.parameters)))
+    found += _reading(rules, arms)
+    found += [effect_sentence(learned, phase) for phase in range(len(rules))]
+    found += choice_sentences(learned)
     return [*found, *_outlook(study)]
 
 
-def _reading(rules: Sequence[Sequence[Piece]], catalogue: Catalogue) -> list[str]:
+def _reading(rules: Sequence[Sequence[Piece]], arms: Arms) -> list[str]:
     """How a rule is to be read."""
     found = [
         f"The rule has at most {PIECES} intervals, a set for each that is best on average over it: `metalic recommend` "
         "looks at one PDE and may name another set whose expected reward is nearly the same."
     ]
-    if any(not catalogue.parse(piece.arm).names for pieces in rules for piece in pieces):
+    if any(not arms.decision(piece.arm).conditions.names for pieces in rules for piece in pieces):
         found.append(
             "{none} means no interface condition in that phase: each network is then trained by the equation and the "
             "data of its own subdomain, and a later phase joins them."
@@ -53,10 +55,12 @@ def _reading(rules: Sequence[Sequence[Piece]], catalogue: Catalogue) -> list[str
     return found
 
 
-def learned_rules(learned: Learned, boxes: Mapping[str, tuple[float, float]]) -> list[tuple[Piece, ...]]:
+def learned_rules(learned: Knowledge, boxes: Mapping[str, tuple[float, float]]) -> list[tuple[Piece, ...]]:
     """A rule for every decision: intervals of the parameter if there is one, else one set for the parameters played."""
     if len(boxes) == 1:
         ((low, high),) = boxes.values()
+        if isinstance(learned, Compared):
+            return [recommended(learned, low, high)]
         means = expected_rewards(learned, [(value,) for value in grid(low, high)])
         return [intervals(table, low, high) for table in means]
     played = [play.context for play in learned.history]
@@ -76,6 +80,18 @@ def how_it_went(study: Study) -> str:
     return text + "."
 
 
+def champion_sentences(study: Study) -> list[str]:
+    """What the champion is, and whether anything beats it."""
+    learned = study.learned
+    if not isinstance(learned, Compared):
+        return []
+    champion = _arm(study.settings.arms, learned.settings.champion_number)
+    text = f"Every challenger was played beside the champion, {champion}."
+    if learned.level:
+        text += " Nothing is expected to be better than it by more than 12 % anywhere."
+    return [text]
+
+
 def phases_sentence(study: Study) -> str:
     """What the phases are."""
     phases = [f"{phase.iterations} iterations of {phase.optimizer.name}" for phase in study.settings.schedule.phases]
@@ -86,9 +102,16 @@ def phases_sentence(study: Study) -> str:
     return "A play has a set for each phase: " + "; ".join(f"{i}. {one}" for i, one in enumerate(phases, 1)) + "."
 
 
-def rule_sentence(pieces: Sequence[Piece], catalogue: Catalogue, parameters: Sequence[str]) -> str:
+def _arm(arms: Arms, number: int) -> str:
+    """'{u, c}', or '{u, c} with strip=0.1'."""
+    decision = arms.decision(number)
+    levels = levels_text(decision.choices)
+    return "{" + set_name(decision.conditions.names) + "}" + (f" with {levels}" if levels else "")
+
+
+def rule_sentence(pieces: Sequence[Piece], arms: Arms, parameters: Sequence[str]) -> str:
     """'For s < 4 use {u, c}; for s from 4 to 31 use {c}; above it {uavg, c}.'"""
-    sets = ["{" + set_name(catalogue.parse(piece.arm).names) + "}" for piece in pieces]
+    sets = [_arm(arms, piece.arm) for piece in pieces]
     if len(pieces) == 1:
         return f"Use {sets[0]} for every {' and '.join(parameters) or 'PDE'}."
     (name,) = parameters
@@ -99,17 +122,18 @@ def rule_sentence(pieces: Sequence[Piece], catalogue: Catalogue, parameters: Seq
     return "; ".join([*parts, f"above {last.low:.3g} use {sets[-1]}"]) + "."
 
 
-def effect_sentence(learned: Learned, catalogue: Catalogue, phase: int) -> str:
+def effect_sentence(learned: Knowledge, phase: int) -> str:
     """Which conditions help, harm, do either or make no clear difference.
 
     Effects are averaged over the parameters of plays and over the other conditions. In the last phase a decade of
     reward is a factor of ten in error.
     """
-    means, stds = played_effects(learned, phase)
+    names = learned.bandit.conditions
+    means, stds = (found[:, : len(names)] for found in played_effects(learned, phase))
     mean, clear = means.mean(axis=0), np.abs(means.mean(axis=0)) > NORMAL_95 * stds.mean(axis=0)
     surely = np.abs(means) > NORMAL_95 * stds
     either = np.minimum(np.mean(surely & (means > 0), axis=0), np.mean(surely & (means < 0), axis=0)) > OFTEN
-    last, names = phase == learned.bandit.decisions - 1, catalogue.names
+    last = phase == learned.bandit.decisions - 1
     groups: dict[str, list[str]] = {"helps": [], "harms": [], "either": [], "neither": []}
     for i in np.argsort(-np.abs(mean), kind="stable"):
         if either[i]:
@@ -128,12 +152,29 @@ def effect_sentence(learned: Learned, catalogue: Catalogue, phase: int) -> str:
     return text[0].upper() + text[1:] + "."
 
 
+def choice_sentences(learned: Knowledge) -> list[str]:
+    """For each choice, how much its levels matter, and which is best where."""
+    space, found = learned.bandit.space, []
+    means, _ = played_effects(learned, learned.bandit.decisions - 1)
+    start = len(space.conditions)
+    for choice in space.choices:
+        table = means[:, start : start + len(choice.levels)]
+        start += len(choice.levels)
+        labels = [choice.labels[i] for i in dict.fromkeys(table.argmax(axis=1).tolist())]
+        average = table.mean(axis=0)
+        factor = 10 ** float(average.max() - average.min())
+        text = f"Of {choice.name}, {choice.labels[int(average.argmax())]} is best on average over the parameters played"
+        text += f"; the worst level costs a factor of {float(f'{factor:.2g}'):g}"
+        found.append(text + (f"; best somewhere: {', '.join(labels)}." if len(labels) > 1 else "."))
+    return found
+
+
 def _strength(name: str, decades: float, last: bool) -> str:
     size = abs(decades)
     return f"{name} (a factor of {float(f'{10**size:.2g}'):g})" if last else f"{name} ({size:.2g} decades of reward)"
 
 
-def played_effects(learned: Learned, phase: int) -> tuple[Float[np.ndarray, "n s"], Float[np.ndarray, "n s"]]:
+def played_effects(learned: Knowledge, phase: int) -> tuple[Float[np.ndarray, "n s"], Float[np.ndarray, "n s"]]:
     """Effects of the conditions, and their deviations, at some of the parameters that were played."""
     played = [play.context for play in learned.history]
     chosen = played[:: max(1, len(played) // CONTEXTS)][:CONTEXTS]
@@ -153,4 +194,5 @@ def _outlook(study: Study) -> list[str]:
         return []
     low, high = min(expected), max(expected)
     span = f"{low:.1e}" if len(expected) == 1 else f"between {low:.1e} and {high:.1e}"
-    return [f"With the recommended sets a {advice[0].meaning} {span} is expected."]
+    article = "an" if (advice[0].meaning or "").startswith(tuple("aeiou")) else "a"
+    return [f"With the recommended sets {article} {advice[0].meaning} {span} is expected."]

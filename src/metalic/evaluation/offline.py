@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import wilcoxon
 
-from ..bandit import Learned, Played, Random
+from ..bandit import Knowledge, Played, Random
 from ..errors import StudyError
 from ..pinn.schedule import find_schedule
 from ..study import Ledger, Study
@@ -170,7 +170,7 @@ def compare(theirs: Float[np.ndarray, "n"], ours: Float[np.ndarray, "n"]) -> tup
 class Planner:
     """Makes the tasks of an offline test of one study."""
 
-    def __init__(self, settings: StudySettings, learned: Learned | None, seed: int):
+    def __init__(self, settings: StudySettings, learned: Knowledge | None, seed: int):
         self.settings, self.learned, self.seed = settings, learned, seed
         self._played = {play.context for play in learned.history} if learned is not None else set()
         self._setups: dict[str, Setup] = {}

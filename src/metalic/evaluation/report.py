@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 
 from .. import __version__
 from ..atomic import write_whole
+from ..choices import levels_text
 from ..errors import StudyError
 from ..families.base import Family
 from ..families.registry import BUILT_IN
@@ -206,6 +207,7 @@ def plays_table(plays: Sequence[PlayRow]) -> Table:
     for play in plays:
         seconds = sum(phase.seconds or 0.0 for phase in play.phases)
         sets = " then ".join(dict.fromkeys(",".join(phase.conditions) or "none" for phase in play.phases))
+        sets = " ".join(filter(None, (sets, levels_text(play.choices or {}))))
         values = [float(f"{value:.4g}") for value in play.parameters.values()]
         rows.append((play.number, play.status, *values, sets, play.error, play.reward, seconds))
     return Table("", ("play", "status", *parameters, "sets", "error", "reward", "seconds"), tuple(rows))

@@ -1,8 +1,9 @@
-"""Simple rules from what was learned: the best set for all parameters, or one set per interval of the parameter.
+"""Simple rules from what was learned: the best arm for all parameters, or one arm per interval of the parameter.
 
-The reward model gives every set a mean for every parameter. A rule is piecewise constant: a limited number of intervals
-with one set each, chosen by dynamic programming to maximise the mean reward over a grid. Every further interval must
-raise the mean reward by a minimum, so that near ties do not split the rule.
+The reward model gives every arm a mean for every parameter. A rule is piecewise constant: a limited number of intervals
+with one arm each, chosen by dynamic programming to maximise the mean reward over a grid. Every further interval must
+raise the mean reward by a minimum, so that near ties do not split the rule. In a study with a champion, the rule is
+what it recommends: a challenger where that is surely better, else the champion.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from ..bandit import Learned
+from ..bandit import Compared, Knowledge
 
 WORTH = 0.03  # decades of mean reward that a further interval must add
 PIECES = 3
@@ -22,7 +23,7 @@ GRID = 33
 
 @dataclass(frozen=True)
 class Piece:
-    """Sets between two values of the parameter: `arm` is the index of the set, `mean` its mean reward there."""
+    """An arm between two values of the parameter: `arm` is its number, `mean` its mean reward there."""
 
     low: float
     high: float
@@ -31,19 +32,31 @@ class Piece:
 
 
 def expected_rewards(
-    learned: Learned, contexts: Sequence[Sequence[float]]
+    learned: Knowledge, contexts: Sequence[Sequence[float]]
 ) -> tuple[Float[np.ndarray, "contexts arms"], ...]:
-    """For every decision of a play, the posterior mean of every set in every context."""
-    arms = len(learned.bandit.arms)
-    tables = [np.empty((len(contexts), arms)) for _ in range(learned.bandit.decisions)]
+    """For every decision of a play, the posterior mean of every arm in every context; -inf if it cannot be chosen."""
+    space = learned.bandit.space
+    tables = [np.full((len(contexts), len(space)), -np.inf) for _ in range(learned.bandit.decisions)]
     for i, context in enumerate(contexts):
-        for table, ranked in zip(tables, learned.recommend(context, top=arms), strict=True):
-            table[i, [one.conditions.index for one in ranked]] = [one.mean for one in ranked]
+        for table, ranked in zip(tables, learned.recommend(context, top=len(space)), strict=True):
+            table[i, [space.number(one) for one in ranked]] = [one.mean for one in ranked]
     return tuple(tables)
 
 
-def best_fixed(learned: Learned) -> int:
-    """The index of the set that is best on average over the parameters played, by the last decision's model."""
+def recommended(learned: Compared, low: float, high: float) -> tuple[Piece, ...]:
+    """What a study with a champion recommends over its only parameter."""
+    values, edges = grid(low, high), np.linspace(low, high, GRID + 1)
+    best = [learned.ranking((value,), top=1)[0] for value in values]
+    numbers = [learned.bandit.space.number(one) for one in best]
+    starts = [i for i in range(GRID) if i == 0 or numbers[i] != numbers[i - 1]]
+    return tuple(
+        Piece(edges[i], edges[j], numbers[i], float(np.mean([one.mean for one in best[i:j]])))
+        for i, j in zip(starts, [*starts[1:], GRID])
+    )
+
+
+def best_fixed(learned: Knowledge) -> int:
+    """The number of the arm that is best on average over the parameters played, by the last decision's model."""
     contexts = [play.context for play in learned.history]
     return int(np.argmax(expected_rewards(learned, contexts)[-1].mean(axis=0)))
 

@@ -13,6 +13,7 @@ the point (`p.x`, `p.t`, and the subdomain's coefficients), then the parameters 
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -108,6 +109,10 @@ class Family:
 
     flux: Callable[..., Mapping[str, Any]] | None = None
     """Optional method `flux(u, p, **parameters)`: {coordinate: flux density}. It enables the condition `c`."""
+
+    decompose: Callable[..., Decomposition] | None = None
+    """Optional method `decompose(self, cut=0.5)`: the decomposition for a level of each argument, whose default is the
+    usual one. It lets studies choose where to cut, and into how many parts."""
 
     reference: Callable[..., Reference] | None = None
     """Optional method `reference(**parameters)`: a function from points (n, d) to the solution (n,) or (n, m)."""
@@ -261,6 +266,25 @@ class Family:
         boxes = [(name, f"[{low:g}, {high:g}]") for name, (low, high) in self.parameters.items()]
         draw = partial(regions_figure, self) if len(self.coordinates) == 2 else None
         return show(self.title or self.name, ("parameter", "range"), boxes, draw=draw)
+
+    def usual_levels(self) -> dict[str, Any]:
+        """The arguments of `decompose`, with their defaults."""
+        if self.decompose is None:
+            return {}
+        found = inspect.signature(self.decompose).parameters.values()
+        open_ones = [one.name for one in found if one.default is one.empty or one.kind is one.VAR_KEYWORD]
+        if open_ones:
+            raise FamilyError(
+                f"family '{self.name}': argument '{open_ones[0]}' of decompose needs a default, the usual level, as in "
+                f"decompose(self, {open_ones[0]}=0.5)"
+            )
+        return {one.name: one.default for one in found}
+
+    def decomposed(self, **levels: Any) -> Family:
+        """This family on the decomposition for these levels; itself if that is its own."""
+        assert self.decompose is not None, "checked by the caller"
+        decomposition = self.decompose(**levels)
+        return self if decomposition == self.decomposition else self.changed(decomposition=decomposition)
 
     def undivided(self) -> Family:
         """This family on one subdomain: what a single-domain PINN solves."""

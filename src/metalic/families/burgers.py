@@ -17,19 +17,26 @@ from . import references
 from .base import Family, Reference
 from .boundary import BoundaryCondition, Dirichlet
 
+DOMAIN = Box(x=(-1, 1), t=(0, 1))
+
+
+def strips(half_width: float) -> Decomposition:
+    """The strip around the shock, and the two outer ones together."""
+    return Decomposition(
+        DOMAIN,
+        {
+            "inner": DOMAIN.replaced(x=(-half_width, half_width)),
+            "outer": [DOMAIN.replaced(x=(-1, -half_width)), DOMAIN.replaced(x=(half_width, 1))],
+        },
+    )
+
 
 class Burgers(Family):
     name = "burgers"
     title = "u_t + u u_x = nu u_xx"
     parameters = {"nu": (0.001, 0.05)}
-    domain = Box(x=(-1, 1), t=(0, 1))
-    decomposition = Decomposition(
-        domain,
-        {
-            "inner": domain.replaced(x=(-0.1, 0.1)),
-            "outer": [domain.replaced(x=(-1, -0.1)), domain.replaced(x=(0.1, 1))],
-        },
-    )
+    domain = DOMAIN
+    decomposition = strips(0.1)
     conditions = ("u", "uavg", "r", "rc", "gr", "c", "x", "xx", "tt")  # t is left out to keep nine
     default_conditions = ("u", "c", "x")
     easy = {"nu": 0.05}
@@ -40,6 +47,10 @@ class Burgers(Family):
     def __init__(self, final_data: bool = False):
         if final_data:  # ledgers older than this option do not have it
             self.final_data = True
+
+    def decompose(self, strip: float = 0.1) -> Decomposition:
+        """`strip`: half the width of the inner strip, 0.05 to 0.4."""
+        return strips(strip)
 
     def residual(self, u: Any, p: Any, nu: Any) -> Any:
         return u.t + u.value * u.x - nu * u.xx

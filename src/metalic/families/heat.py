@@ -13,7 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..geometry import Box, split
+from ..geometry import Box, Decomposition, split
 from .base import Family, Reference
 from .boundary import BoundaryCondition, Dirichlet
 
@@ -39,6 +39,10 @@ class Heat(Family):
 
     def __init__(self, final_data: bool = False):
         self.final_data = final_data
+
+    def decompose(self, cut: float = 0.5, parts: int = 2) -> Decomposition:
+        """`cut`: where the first part ends; the rest is divided equally into the others."""
+        return split(self.domain, t=np.linspace(cut, 1, parts)[:-1])
 
     def residual(self, u: Any, p: Any, **amplitudes: Any) -> Any:
         return u.t - u.xx

@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
-from ..geometry import Box, split
+from ..geometry import Box, Decomposition, split
 from . import references
 from .base import Family, Reference
 from .boundary import BoundaryCondition, Dirichlet, Periodic
@@ -28,6 +29,10 @@ class KdV(Family):
     conditions = ("u", "uavg", "r", "rc", "gr", "t", "x", "xx", "tt")  # the flux through t = 10 is u: c is u
     default_conditions = ("u",)
     grid = (201, 101)
+
+    def decompose(self, cut: float = 10.0, parts: int = 2) -> Decomposition:
+        """`cut`: where the first part ends; the rest is divided equally into the others."""
+        return split(self.domain, t=np.linspace(cut, 20, parts)[:-1])
 
     def residual(self, u: Any, p: Any, nu: Any) -> Any:
         return u.t + nu * u.value * u.x + u.xxx

@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax.scipy.special import erf
 
 from ..errors import FamilyError
-from ..geometry import Box, split
+from ..geometry import Box, Decomposition, split
 from . import references
 from .base import Family, Reference
 from .boundary import BoundaryCondition, Dirichlet
@@ -47,6 +48,10 @@ class Poisson(Family):
         if _on_boundary(boundary_data):  # ledgers older than this option do not have it
             self.boundary_data = boundary_data
 
+    def decompose(self, cut: float = 0.5, parts: int = 2) -> Decomposition:
+        """`cut`: where the first part ends; the rest is divided equally into the others."""
+        return split(self.domain, y=np.linspace(cut, 1, parts)[:-1])
+
     def residual(self, u: Any, p: Any, s: Any) -> Any:
         return u.laplacian("x", "y") - _bump(p.x, s) * _bump(p.y, s)
 
@@ -76,6 +81,10 @@ class PoissonUnit(Family):
     def __init__(self, boundary_data: str = "zero"):
         if _on_boundary(boundary_data):
             self.boundary_data = boundary_data
+
+    def decompose(self, cut: float = 0.5, parts: int = 2) -> Decomposition:
+        """`cut`: where the first part ends; the rest is divided equally into the others."""
+        return split(self.domain, y=np.linspace(cut, 1, parts)[:-1])
 
     def residual(self, u: Any, p: Any) -> Any:
         return u.laplacian("x", "y") - 1.0

@@ -56,8 +56,15 @@ class Source(Protocol):
 class Driver:
     """One call of `Study.play`."""
 
-    def __init__(self, study: Source, pool: Pool, count: int, progress: Show | None):
-        self.study, self.pool, self.count = study, pool, count
+    def __init__(
+        self,
+        study: Source,
+        pool: Pool,
+        count: int,
+        progress: Show | None,
+        enough: Callable[[], bool] = lambda: False,
+    ):
+        self.study, self.pool, self.count, self.enough = study, pool, count, enough
         self.show: Show = progress or (lambda _: None)
         self.finished_count = study.finished_count
         self.goal = self.finished_count + count
@@ -66,7 +73,7 @@ class Driver:
         self.flying = 0
 
     def run(self) -> None:
-        """Run until `count` more plays are finished.
+        """Run until `count` more plays are finished, or it is enough.
 
         Raises:
             KeyboardInterrupt: After a Ctrl-C, once the plays in flight are written.
@@ -76,6 +83,9 @@ class Driver:
         with first_interrupt(self._stopping) as stop:
             while True:
                 while begun < self.count and self.flying < self.pool.capacity() and not stop.is_set():
+                    if self.enough():
+                        begun = self.count
+                        break
                     self.pool.submit(self.study.ask())
                     self.flying, begun = self.flying + 1, begun + 1
                 if not self.flying:

@@ -88,7 +88,9 @@ class Library:
         check_family(settings, self._family, self.path)
         self.options = SolverOptions.of(settings.get(KEY, settings.get("solver"))).over(VERSION_0_1)
         self.adaptive = bool(settings.get("adaptive", False))
-        self.members = [Member(row, networks[row.number]) for row in rows if row.number in networks]
+        kept = [row for row in rows if row.number in networks]
+        kept = [row for row in kept if row.choices is None or networks[row.number].fit(self._family)]  # other cuts
+        self.members = [Member(row, networks[row.number]) for row in kept]
         for member in self.members:
             if not member.networks.fit(self._family):
                 raise LibraryError(

@@ -10,17 +10,18 @@ from __future__ import annotations
 import platform
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 
 from ..chooser import Chooser
 from ..families.base import Family
-from ..pinn import Solution, train
+from ..pinn import Check, Solution, train
 from ..pinn.check import check
 from ..pinn.options import SolverOptions
 from ..pinn.schedule import Schedule
 from ..pinn.solution import ERROR_CAP
+from ..sets import Level
 from .networks import Networks
 from .rewards import Reward
 from .rows import DIVERGED, DONE, PhaseRow
@@ -29,7 +30,7 @@ from .rows import DIVERGED, DONE, PhaseRow
 @dataclass(frozen=True)
 class Task:
     """A play to be played; its chooser has begun. `networks`: whether the outcome brings the networks along; `check`:
-    whether it brings an estimate of the error and a verdict."""
+    whether it brings an estimate of the error and a verdict; `choices`: the levels that family and options have."""
 
     number: int
     family: Family
@@ -41,6 +42,7 @@ class Task:
     chooser: Chooser
     networks: bool = False
     check: bool = False
+    choices: Mapping[str, Level] = field(default_factory=dict)
 
     def run(self) -> Outcome:
         """Play it here and now."""
@@ -52,9 +54,15 @@ class Task:
             versions=versions(),
             host=socket.gethostname(),
             networks=Networks.of(solution) if self.networks else None,
-            estimate=None if checked is None else checked.estimate,
+            estimate=self._estimate(solution, checked),
             verdict=None if checked is None else checked.verdict,
         )
+
+    def _estimate(self, solution: Solution, checked: Check | None) -> float | None:
+        """From the check, or from the reward if that is the estimate."""
+        if checked is not None:
+            return checked.estimate
+        return solution.phases[-1].score if self.reward.estimates else None
 
     def solve(self) -> Solution:
         """The solution itself."""

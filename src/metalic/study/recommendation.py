@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
-import numpy as np
-
-from ..bandit import GreedyChooser, Learned
+from ..bandit import Compared, GreedyChooser, Knowledge
+from ..choices import arm_text, levels_text
 from ..notebook import show
-from ..sets import Decision
+from ..sets import Decision, Level
 
 NORMAL_95 = 1.959964  # a normal variable is within this many deviations of its mean with probability 0.95
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What switching a condition on adds to the target (decades), averaged over the other conditions."""
+    """What switching a condition on adds to the target (decades), averaged over the other conditions; or what a level
+    adds, compared with the other levels of its choice."""
 
     mean: float
     std: float
@@ -37,6 +37,52 @@ class Advice:
 
 
 @dataclass(frozen=True)
+class Comparison:
+    """The recommended arm against the champion of the study.
+
+    Attributes:
+        champion: The champion.
+        won: Whether a challenger is recommended.
+        challenger: The challenger that is recommended, or else the one that comes nearest to it; None if there is none.
+        probability: That the challenger beats the champion.
+        ratio: The expected outcome of the challenger, divided by that of the champion.
+        interval: A 95 % interval of this ratio, without the noise of single plays.
+        needed: The probability from which on a challenger is recommended.
+    """
+
+    champion: Decision
+    won: bool
+    challenger: Decision | None
+    probability: float
+    ratio: float
+    interval: tuple[float, float]
+    needed: float
+
+    @property
+    def reason(self) -> str:
+        """Why this arm is recommended, as a sentence."""
+        champion = arm_text(self.champion)
+        if self.challenger is None:
+            return f"The champion, {champion}, has no challenger yet."
+        name, (low, high) = arm_text(self.challenger), self.interval
+        if self.won:
+            return (
+                f"It beats the champion, {champion}, with probability {self.probability:.2g}: {self.ratio:.2g} times "
+                f"its value, 95 % between {low:.2g} and {high:.2g}."
+            )
+        return (
+            f"It is the champion: no challenger beats it with probability {self.needed:g}. The nearest, {name}, does "
+            f"with {self.probability:.2g}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        challenger = None if self.challenger is None else self.challenger.to_dict()
+        plain = {key: value for key, value in vars(self).items() if key not in ("champion", "challenger")}
+        return {"champion": self.champion.to_dict(), "challenger": challenger, **plain, "reason": self.reason}
+
+
+@dataclass(frozen=True)
 class Recommendation:
     """Advice for every decision of a play.
 
@@ -51,6 +97,7 @@ class Recommendation:
         meaning: What is expected, for instance 'relative error'; None if the reward has no such meaning.
         expected: The expected outcome of the last phase, if it has a meaning.
         interval: A 95 % interval for the outcome of one more play.
+        comparison: With the champion; None in a study without one.
 
     Example:
         >>> from metalic import Study
@@ -67,12 +114,18 @@ class Recommendation:
     meaning: str | None
     expected: float | None
     interval: tuple[float, float] | None
-    _learned: Learned = field(repr=False, compare=False)
+    _learned: Knowledge = field(repr=False, compare=False)
+    comparison: Comparison | None = None
 
-    @property
+    @cached_property
     def chooser(self) -> GreedyChooser:
         """A chooser that picks the sets of a solve from what was learned."""
         return GreedyChooser(self._learned)
+
+    @property
+    def choices(self) -> Mapping[str, Level]:
+        """The level of each choice that was made besides the conditions."""
+        return self.phases[0].best.choices
 
     @property
     def conditions(self) -> tuple[tuple[str, ...], ...]:
@@ -86,6 +139,8 @@ class Recommendation:
             "parameters": dict(self.parameters),
             "plays": self.plays,
             "conditions": [list(one) for one in self.conditions],
+            **({"choices": dict(self.choices)} if self.choices else {}),
+            **({} if self.comparison is None else {"comparison": self.comparison.to_dict()}),
             "meaning": self.meaning,
             "expected": self.expected,
             "interval": None if self.interval is None else list(self.interval),
@@ -101,6 +156,7 @@ class Recommendation:
     def __repr__(self) -> str:
         parameters = ", ".join(f"{name}={value:g}" for name, value in self.parameters.items())
         sets = "; ".join(str(advice.best.conditions) for advice in self.phases)
+        sets = " ".join(filter(None, (sets, levels_text(self.choices))))
         outlook = "" if self.expected is None else f": {self.meaning} {self.expected:.2g} expected"
         return f"<Recommendation for {self.family}({parameters}) from {self.plays} plays: {{{sets}}}{outlook}>"
 
@@ -115,30 +171,47 @@ class Recommendation:
 
 
 def advise(
-    learned: Learned, family: str, parameters: Mapping[str, float], meaning: str | None, top: int
+    learned: Knowledge, family: str, parameters: Mapping[str, float], meaning: str | None, top: int
 ) -> Recommendation:
     """Derive the recommendation for one PDE from the finished plays."""
     context = tuple(parameters.values())
     ranked = learned.recommend(context, top=top)
     phases = tuple(Advice(best, condition_effects(learned, context, phase)) for phase, best in enumerate(ranked))
-    expected, interval = _outlook(learned, ranked[-1][0]) if meaning else (None, None)
-    return Recommendation(family, parameters, phases, len(learned.history), meaning, expected, interval, learned)
+    expected, interval = _outlook(learned, context, ranked[-1][0]) if meaning else (None, None)
+    compared = _comparison(learned, ranked[0]) if isinstance(learned, Compared) else None
+    plays = len(learned.history) * (1 if compared is None else 2)
+    return Recommendation(family, parameters, phases, plays, meaning, expected, interval, learned, compared)
 
 
-def condition_effects(learned: Learned, context: tuple[float, ...], phase: int) -> dict[str, Effect]:
-    """The effect of every condition in a phase, by name."""
+def _comparison(learned: Compared, ranked: tuple[Decision, ...]) -> Comparison:
+    champion, best = learned.champion, ranked[0]
+    won = arm_text(best) != arm_text(champion)
+    others = [one for one in ranked if arm_text(one) != arm_text(champion)]
+    challenger = best if won else max(others, key=learned.probability, default=None)
+    mean, std = (0.0, 0.0) if challenger is None else (challenger.mean or 0.0, challenger.std or 0.0)
+    half = NORMAL_95 * std
+    return Comparison(
+        champion=champion,
+        won=won,
+        challenger=challenger,
+        probability=0.0 if challenger is None else learned.probability(challenger),
+        ratio=10**-mean,
+        interval=(10 ** -(mean + half), 10 ** -(mean - half)),
+        needed=learned.settings.probability,
+    )
+
+
+def condition_effects(learned: Knowledge, context: tuple[float, ...], phase: int) -> dict[str, Effect]:
+    """The effect of every condition and level in a phase, by name."""
     effects = learned.effects(context, phase=phase)
     return {
         name: Effect(float(mean), float(std))
-        for name, mean, std in zip(learned.bandit.conditions, effects.mean, effects.std, strict=True)
+        for name, mean, std in zip(learned.bandit.columns, effects.mean, effects.std, strict=True)
     }
 
 
-def _outlook(learned: Learned, best: Decision) -> tuple[float, tuple[float, float]]:
+def _outlook(learned: Knowledge, context: tuple[float, ...], best: Decision) -> tuple[float, tuple[float, float]]:
     """10^-reward of the last phase, with the play-to-play noise in its interval."""
-    assert best.mean is not None, "a ranking has means"
-    assert best.std is not None
-    model = learned.model(learned.bandit.decisions - 1)
-    noise = model.hyperparameters["sigma0"][0] * float(np.std(model.reward))
-    half = NORMAL_95 * math.hypot(best.std, noise)
-    return 10**-best.mean, (10 ** -(best.mean + half), 10 ** -(best.mean - half))
+    mean, std = learned.forecast(context, best)
+    half = NORMAL_95 * std
+    return 10**-mean, (10 ** -(mean + half), 10 ** -(mean - half))

@@ -8,13 +8,13 @@ and the distance is reported.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..chooser import FixedChooser
 from ..errors import StudyError
-from ..sets import Decision
+from ..sets import Decision, Level
 from .play import Task
 from .rows import PhaseRow, PlayRow
 from .study import Study
@@ -33,11 +33,13 @@ class Redecision:
     written: tuple[str, ...]
     found: tuple[str, ...]
     shift: float
+    written_choices: Mapping[str, Level] = field(default_factory=dict)
+    found_choices: Mapping[str, Level] = field(default_factory=dict)
 
     @property
     def reproduced(self) -> bool:
-        """Whether the same set was chosen."""
-        return self.written == self.found
+        """Whether the same arm was chosen."""
+        return self.written == self.found and self.written_choices == self.found_choices
 
     @property
     def identical(self) -> bool:
@@ -50,6 +52,7 @@ class Redecision:
             "phase": self.phase,
             "written": list(self.written),
             "found": list(self.found),
+            **({"choices": [self.written_choices, self.found_choices]} if self.written_choices else {}),
             "reproduced": self.reproduced,
             "identical": self.identical,
             "shift": self.shift if math.isfinite(self.shift) else None,
@@ -115,10 +118,11 @@ def replay(study: Study, number: int) -> Replay:
     row = _find(study.plays, number)
     if not row.taught:
         raise StudyError(f"play {number} is {row.status}: there is no outcome to compare with")
-    task = study.task(row, [*study.borrowed, *study.plays])
-    written = tuple(phase.decision(study.settings.catalogue.names) for phase in row.phases)
+    rows, names = [*study.borrowed, *study.plays], study.settings.catalogue.names
+    task = study.task(row, rows, row.first_decision(names))
+    written = tuple(phase.decision(names) for phase in row.phases)
     outcome = replace(task, chooser=FixedChooser(written)).run()
-    decisions = tuple(_redecide(study, task, row))
+    decisions = tuple(_redecide(study, study.task(row, rows), row))
     timed = study.settings.reward.timed
     same = [_timeless(phase, timed) for phase in row.phases] == [_timeless(phase, timed) for phase in outcome.phases]
     then, now = {**(row.versions or {}), "host": row.host}, {**outcome.versions, "host": outcome.host}
@@ -148,7 +152,9 @@ def _redecide(study: Study, task: Task, row: PlayRow) -> Iterator[Redecision]:
     loss = None
     for phase, written in enumerate(row.phases[: study.settings.bandit.decisions]):
         found = task.chooser.choose(phase, loss)
-        yield Redecision(row.number, phase, written.conditions, found.conditions.names, _shift(written, found))
+        then, now = dict(row.choices or {}), dict(task.choices)
+        shift = _shift(written, found) if then == now else math.inf
+        yield Redecision(row.number, phase, written.conditions, found.conditions.names, shift, then, now)
         loss = math.nan if written.loss is None else written.loss
 
 

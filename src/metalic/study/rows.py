@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, overload
 
+from ..choices import levels_text
 from ..sets import NONE, ConditionSet, Decision
 
 if TYPE_CHECKING:
@@ -96,6 +97,15 @@ class PlayRow:
         """The sets by name, in the notation of `solve`: 'u,c' or 'u,c;u'."""
         names = [",".join(phase.conditions) or NONE for phase in self.phases]
         return names[0] if len(set(names)) == 1 else ";".join(names)
+
+    def first_decision(self, known: tuple[str, ...]) -> Decision:
+        """The decision that was taken before the play began; `known` are all conditions of the family."""
+        return replace(self.phases[0].decision(known), choices=dict(self.choices or {}))
+
+    @property
+    def arm(self) -> str:
+        """The sets, and the levels of choices: 'u,c strip=0.1'."""
+        return " ".join(filter(None, (self.sets, levels_text(self.choices or {}))))
 
     def finish(self, result: Outcome | Exception, attempts: int) -> PlayRow:
         """The row with the outcome of the play, or with the exception by which it failed for good."""

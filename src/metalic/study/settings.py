@@ -10,19 +10,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..bandit import Bandit, Sequential, Settings
-from ..conditions import Catalogue, textbook_sets
-from ..errors import MetalicError, StudyError
+from ..bandit import Bandit, Paired, Sequential, Settings
+from ..choices import Arms, Choice, read_choices
+from ..conditions import Catalogue, default_conditions, textbook_sets
+from ..errors import ChoiceError, MetalicError, StudyError
 from ..families.base import Family
 from ..families.registry import BUILT_IN, find_family
+from ..pinn.chosen import check_choices, usual_levels
 from ..pinn.options import VERSION_0_1, SolverOptions
 from ..pinn.schedule import Schedule, find_schedule
+from ..sets import Decision, Level
 from ..validation import integer
 from .protocol import Protocol, agreed, find_protocol
 from .rewards import REWARDS, Residual, Reward, find_reward
 
 TEXTBOOK = "textbook"
 RESIDUAL_POINTS = "residual_points"
+CHOICES = "choices"
 
 
 @dataclass(frozen=True)
@@ -38,14 +42,17 @@ class StudySettings:
     spec: str | None = None
     borrowed: Mapping[str, Any] | None = None
     protocol: str | None = None
+    choices: tuple[Choice, ...] = ()
     catalogue: Catalogue = field(init=False, compare=False)
     bandit: Bandit = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "catalogue", Catalogue(self.family))
+        check_choices(self.family, self.options, self.schedule, self.choices)
+        if isinstance(self.bandit_settings, Paired):
+            self._replace_bandit(champion=self._champion())
         if isinstance(self.bandit_settings, Settings):
-            begun = replace(self.bandit_settings, first=self._first())
-            object.__setattr__(self, "bandit_settings", begun)
+            self._replace_bandit(first=self._first())
         object.__setattr__(self, "bandit", self._bandit())
         if integer(self.seed) is None:
             raise StudyError(f"a study's seed is an integer of at least 0, not {self.seed!r}")
@@ -53,12 +60,70 @@ class StudySettings:
         if any(phase.conditions is not None for phase in self.schedule.phases):
             raise StudyError(f"schedule '{self.schedule.name}' fixes the conditions of a phase; a study chooses them")
 
+    def _replace_bandit(self, **values: Any) -> None:
+        object.__setattr__(self, "bandit_settings", replace(self.bandit_settings, **values))
+
+    @property
+    def arms(self) -> Arms:
+        """What can be played."""
+        return Arms(self.catalogue.names, self.choices)
+
+    @property
+    def usual(self) -> Decision:
+        """The arm that is played where nothing was learned: the champion, or the family's defaults."""
+        if isinstance(self.bandit_settings, Paired):
+            return self.arms.decision(self.bandit_settings.champion_number)
+        return self._arm("")
+
+    def _champion(self) -> int:
+        """The champion's number."""
+        assert isinstance(self.bandit_settings, Paired)
+        given: Any = self.bandit_settings.champion
+        if given is not None and not isinstance(given, str):
+            if integer(given) is None or given >= len(self.arms):
+                raise ChoiceError(
+                    f"a champion is an arm, written as 'u,c' or 'u,c strip=0.1', or its number from 0 to "
+                    f"{len(self.arms) - 1}; not {given!r}"
+                )
+            return int(given)
+        return self.arms.number(self._arm(given or ""))
+
+    def _arm(self, text: str) -> Decision:
+        """The arm of a text such as 'u,c strip=0.1'; what it leaves open is as usual."""
+        parts = text.split()
+        names = [part for part in parts if "=" not in part]
+        levels = dict(part.split("=", 1) for part in parts if "=" in part)
+        if len(names) > 1:
+            raise ChoiceError(f"an arm is written as 'u,c' or 'u,c strip=0.1', not '{text}'")
+        unknown = [name for name in levels if name not in [choice.name for choice in self.choices]]
+        if unknown:
+            raise ChoiceError(
+                f"'{text}' is no arm: this study does not choose '{unknown[0]}'; add --choose {unknown[0]}=..."
+            )
+        chosen = self.catalogue.parse(names[0]) if names else default_conditions(self.family)
+        return Decision(chosen, choices={choice.name: self._level(choice, levels) for choice in self.choices})
+
+    def _level(self, choice: Choice, given: Mapping[str, str]) -> Level:
+        """The level that is given, else the usual one, which may not be among the levels."""
+        usual = given.get(choice.name, usual_levels(self.family, self.options, self.schedule)[choice.name])
+        try:
+            return choice.find(usual)
+        except ChoiceError as error:
+            raise ChoiceError(
+                f"the champion is no arm: {error}. Add {choice.name}={usual} to the levels, or name another champion, "
+                f"as in --champion '{default_conditions(self.family)} {choice.labels[0]}'"
+            ) from None
+
     def _first(self) -> tuple[int, ...]:
-        """The sets to begin with as indices; one that is named twice is played twice."""
+        """The sets to begin with as numbers of arms; one that is named twice is played twice."""
         found: list[int] = []
+        levels = self.usual.choices if self.bandit_settings.first else {}
         for one in self.bandit_settings.first:
             sets = textbook_sets(self.family) if isinstance(one, str) and one.strip() == TEXTBOOK else [one]
-            found += [self.catalogue.parse(names).index for names in sets]
+            if self.choices and integer(one) is not None:  # the number of an arm, as in a ledger
+                found.append(int(one))
+            else:
+                found += [self.arms.number(Decision(self.catalogue.parse(names), choices=levels)) for names in sets]
         return tuple(found)
 
     def _bandit(self) -> Bandit:
@@ -70,6 +135,7 @@ class StudySettings:
             low=tuple(low for low, _ in boxes),
             high=tuple(high for _, high in boxes),
             phases=len(self.schedule.phases),
+            choices=self.choices,
         )
 
     def _residual_points(self) -> str | None:
@@ -78,7 +144,11 @@ class StudySettings:
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        newer = {"protocol": self.protocol, RESIDUAL_POINTS: self._residual_points()}  # older ledgers do not have them
+        newer = {  # older ledgers do not have them
+            "protocol": self.protocol,
+            RESIDUAL_POINTS: self._residual_points(),
+            CHOICES: {choice.name: list(choice.levels) for choice in self.choices} or None,
+        }
         return {key: value for key, value in newer.items() if value is not None} | {
             "family": family_to_dict(self.family, self.catalogue),
             "bandit": self.bandit_settings.to_dict(),
@@ -110,6 +180,7 @@ def new_settings(
     seed: int | None,
     solver: Mapping[str, Any] | None,
     protocol: str | Protocol | None = None,
+    choices: Any = None,
 ) -> StudySettings:
     """Settings for a new study; what is not given has its default, or that of the protocol."""
     found, followed, spec, options = find_family(family), None, None, SolverOptions.of(solver)
@@ -120,13 +191,14 @@ def new_settings(
     plan = find_schedule("fast" if schedule is None else schedule)
     return StudySettings(
         family=found,
-        bandit_settings=Sequential() if bandit is None else bandit,
+        bandit_settings=(Paired() if choices else Sequential()) if bandit is None else bandit,
         schedule=plan,
         reward=find_reward(reward, found),
         seed=0 if seed is None else seed,
         options=options.settled(found, plan),
         spec=spec or family_spec(family, found),
         protocol=None if followed is None else followed.name,
+        choices=read_choices(choices),
     )
 
 
@@ -140,6 +212,7 @@ def stored_settings(
     seed: int | None,
     solver: Mapping[str, Any] | None,
     protocol: str | Protocol | None = None,
+    choices: Any = None,
 ) -> StudySettings:
     """The settings of an existing study; what is given must agree with them."""
     followed = agreed(values.get("protocol"), protocol, path)
@@ -161,6 +234,7 @@ def stored_settings(
         spec=values["spec"],
         borrowed=values["borrowed"],
         protocol=None if followed is None else followed.name,
+        choices=read_choices(values.get(CHOICES) if choices is None else choices),
     )
     differing = list(differences(values, settings.to_dict()))
     if differing:

@@ -9,40 +9,38 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..atomic import a_path
-from ..bandit import BanditChooser, Learned, Played, PlayedPhase, Settings
+from ..bandit import Compared, Knowledge, Settings
+from ..choices import Choice
 from ..errors import LedgerError, StudyError
 from ..families.base import Family
 from ..notebook import show
 from ..pinn import Report, Solution, train
+from ..pinn.chosen import chosen
 from ..sets import Decision
 from ..validation import integer
 from . import tables
+from .asking import Asker
 from .driver import Driver, Show
-from .files import exists
+from .experience import Experience, is_champion, pair_of
 from .integrity import problem
-from .knowledge import borrow, find_ledger
-from .ledger import Ledger
+from .knowledge import find_ledger
 from .library import Library
+from .opening import open_ledger
 from .play import Outcome, Task
 from .protocol import Protocol
 from .reading import Reading
 from .recommendation import Effect, Recommendation, advise, condition_effects
 from .rewards import Reward
-from .rows import RUNNING, Numbers, PlayRow, now
-from .settings import StudySettings, new_settings, source_hash, stored_settings
+from .rows import RUNNING, PlayRow
+from .telling import check_outcome
 from .warm import Warm
 from .workers import open_pool
-
-CONTEXT, SEED = 0, 1  # streams of random numbers of a play
 
 
 class Study:
@@ -53,12 +51,16 @@ class Study:
     Args:
         path: The ledger; or a `Reading` of one, which is only read.
         family: The family: a name, 'file.py:MyFamily', a class or an instance.
-        bandit: `Sequential()` (default) or `Single()`.
+        bandit: `Sequential()`, `Single()` or `Paired()`; by default `Paired()` if there are choices, else
+            `Sequential()`.
         schedule: A schedule or its name; 'fast' by default.
-        reward: 'error' (default if the family has a reference), 'residual' or 'error+time:SECONDS'.
+        reward: 'error' (default if the family has a reference), 'estimate' (default otherwise), 'residual' or
+            'error+time:SECONDS'.
         seed: Decides contexts, points and ties; 0 by default.
         solver: Options of every solve, such as {'hidden': (20, 20)}.
         protocol: A published set of experiments whose settings to use ('authors').
+        choices: What the study chooses besides the conditions, such as {"strip": [0.05, 0.1, 0.2]}: arguments of the
+            family's `decompose`, or `lambda_boundary`, `lambda_interface` and `hidden` of the solver.
         start_from: Another ledger, or the name of a family with a ready-made one, whose plays a new study knows from
             the start.
         networks: Whether to keep the trained networks of each play in the ledger (about 8 kB per play), from which
@@ -88,6 +90,7 @@ class Study:
         *,
         solver: Mapping[str, Any] | None = None,
         protocol: str | Protocol | None = None,
+        choices: Mapping[str, Sequence[Any]] | Sequence[Choice] | None = None,
         start_from: str | os.PathLike[str] | None = None,
         networks: bool = True,
         check: bool = False,
@@ -96,28 +99,21 @@ class Study:
         reading = path if isinstance(path, Reading) else None
         self.path = _place(path, read_only)
         self._asked: set[int] = set()
-        self._keep_networks, self._checks = networks, check
-        self._last_learned: tuple[tuple[int, ...], Learned] | None = None
-        self._history: dict[int, Played] = {}
-        given = (family, bandit, schedule, reward, seed, solver, protocol)
-        self._ledger: Ledger | Reading
-        if reading is not None:
-            self._ledger = reading
-        elif read_only:
-            self._ledger = Ledger(self.path)
-        elif exists(self.path) or family is None:
-            self._ledger = Ledger.writer(self.path, None)
-        else:
-            self._ledger = _begin(self.path, new_settings(family, *given[1:]), start_from)
-        try:
-            stored = self._ledger.settings()
-            self.settings: StudySettings = _read(self.path, stored, given)
-            if start_from is not None and stored["borrowed"] is None:
-                raise StudyError(f"ledger '{self.path}' exists and has borrowed no plays; start_from is for a new one")
-        except BaseException:
-            self._ledger.close()
-            raise
-        _warn_of_changes(self.settings.family, stored, self.path)
+        given = {
+            "family": family,
+            "bandit": bandit,
+            "schedule": schedule,
+            "reward": reward,
+            "seed": seed,
+            "solver": solver,
+            "protocol": protocol,
+            "choices": choices,
+        }
+        self._ledger, self.settings = open_ledger(
+            self.path if reading is None else reading, given, start_from, read_only
+        )
+        self._experience = Experience(self.settings.bandit)
+        self._asker = Asker(self.settings, self._experience, self.path, networks, check)
 
     # ---- what has been played
 
@@ -160,10 +156,13 @@ class Study:
         rows = self._ledger.plays()
         for row in rows:
             if row.status == RUNNING and row.number not in self._asked:
-                task = self.task(row, rows, row.phases[0].decision(self.settings.catalogue.names))
+                task = self.task(row, rows, row.first_decision(self.settings.catalogue.names))
                 break
         else:
-            task = self._new_task(rows)
+            new = self._asker.new_row(rows)
+            task = self.task(new, rows)
+            first, levels = task.first_row(), dict(task.choices) or None
+            self._ledger.write(replace(new, phases=(first,), choices=levels))
         self._asked.add(task.number)
         return task
 
@@ -189,7 +188,7 @@ class Study:
                 f"play {task.number} is not running: report the outcome of a play that `ask` returned, once"
             )
         if not isinstance(result, Exception):
-            self._check(result)
+            check_outcome(result, self.settings.bandit.phases)
         row = row.finish(result, attempts)
         if row.taught and (nonsense := problem(row, len(rows))):
             raise StudyError(f"the outcome of play {task.number} cannot be kept: {nonsense}")
@@ -197,7 +196,14 @@ class Study:
         self._asked.discard(task.number)
         return row
 
-    def play(self, plays: int, workers: int | str | Any = 1, progress: Show | None = None) -> None:
+    def play(
+        self,
+        plays: int,
+        workers: int | str | Any = 1,
+        progress: Show | None = None,
+        *,
+        stop_when_level: bool = False,
+    ) -> None:
         """Play more plays.
 
         After an interruption of any kind, play again to continue.
@@ -207,6 +213,7 @@ class Study:
             workers: 1 to play in this process, N for a local cluster of N processes with one core each, or an
                 existing cluster as 'tcp://host:port' or a Dask client.
             progress: Called with a `StudyProgress` after every play.
+            stop_when_level: Whether to stop early once nothing is expected to beat the champion (see `level`).
 
         Raises:
             KeyboardInterrupt: After Ctrl-C, once the plays in flight are finished and written. A second Ctrl-C raises
@@ -216,9 +223,16 @@ class Study:
         self._must_write()
         if integer(plays, least=1) is None:
             raise StudyError(f"a study plays at least 1 more play, not {plays!r}")
+        if self._experience.paired and (self.finished_count + plays) % 2:
+            raise StudyError(
+                f"this study plays in pairs with its champion: {self.finished_count} plays and {plays} more make an "
+                "odd number; take one more"
+            )
+        if stop_when_level and not self._experience.paired:
+            raise StudyError("only a study with a champion can be level with it: leave out stop_when_level")
         pool = open_pool(workers)
         try:
-            Driver(self, pool, plays, progress).run()
+            Driver(self, pool, plays, progress, enough=lambda: stop_when_level and self.level).run()
         finally:
             pool.close()
             self._asked.clear()
@@ -253,7 +267,7 @@ class Study:
             200
         """
         values = self.family.check_parameters({**(parameters or {}), **by_name}, extrapolate)
-        learned = self._learned(self._taught(after))
+        learned = self._experience.learned(self._taught(after))
         if integer(top, least=1) is None:
             raise StudyError(f"top is how many sets to name, an integer of at least 1, not {top!r}")
         return advise(learned, self.family.name, values, self.settings.reward.meaning, top)
@@ -280,15 +294,15 @@ class Study:
             The solution; it started cold (`solution.start` is None) if no play was near enough.
         """
         advice = self.recommend(parameters, extrapolate=extrapolate, **by_name)
-        values, library = dict(advice.parameters), Library(self.path, self.family)
-        sets = list(advice.conditions[-1])
+        values, settings, sets = dict(advice.parameters), self.settings, list(advice.conditions[-1])
+        family, options = chosen(self.family, settings.options, settings.schedule, advice.choices)
+        library = Library(self.path, family)
         warm = Warm(library, seed, conditions=sets, extrapolate=extrapolate, progress=progress).solve(values)
         if warm is not None:
             return warm
-        chooser, settings = advice.chooser, self.settings
-        chooser.begin(values)
+        advice.chooser.begin(values)
         more: dict[str, Any] = {"seed": seed, "extrapolate": extrapolate, "progress": progress}
-        return train(self.family, chooser, settings.schedule, values, settings.options, **more)
+        return train(family, advice.chooser, settings.schedule, values, options, **more)
 
     def effects(self, parameters: Mapping[str, Any] | None = None, **by_name: Any) -> tuple[dict[str, Effect], ...]:
         """Return the effect of each condition for one PDE, for every decision of a play."""
@@ -319,26 +333,10 @@ class Study:
 
     def _repr_html_(self) -> str:
         best = sorted((play for play in self.plays if play.taught), key=lambda play: -(play.reward or -math.inf))[:5]
-        rows = [(play.number, _context(play), play.sets, _error(play)) for play in best]
+        rows = [(play.number, _context(play), play.arm, _error(play)) for play in best]
         return show(repr(self)[1:-1], ("best plays", "PDE", "conditions", "error"), rows)
 
     # ---- how a play comes about
-
-    def _new_task(self, rows: Sequence[PlayRow]) -> Task:
-        number = max((row.number for row in rows if not row.borrowed), default=0) + 1
-        row = PlayRow(
-            number=number,
-            status=RUNNING,
-            parameters=self._context(number),
-            seed=int(self._sequence(number, SEED).generate_state(1)[0]),
-            phases=(),
-            seen=Numbers.of(row.number for row in rows if row.taught),
-            pending=Numbers.of(row.number for row in rows if row.status == RUNNING),
-            started=now(),
-        )
-        task = self.task(row, rows)
-        self._ledger.write(replace(row, phases=(task.first_row(),)))
-        return task
 
     def task(self, row: PlayRow, rows: Sequence[PlayRow], first: Decision | None = None) -> Task:
         """The task of a row.
@@ -348,59 +346,35 @@ class Study:
             rows: All rows of the ledger; the decisions follow from those that the play has seen.
             first: The first decision, if it has been taken.
         """
-        settings, others = self.settings, {other.number: other for other in rows}
-        absent = [number for number in (*row.seen, *row.pending) if number not in others]
-        if absent:
-            raise LedgerError(f"ledger '{self.path}' is damaged: play {row.number} has seen play {absent[0]}, absent")
-        learned = self._learned([others[number] for number in row.seen])
-        pending = tuple(_started(others[number]) for number in row.pending)
-        given = row.number <= len(settings.bandit_settings.first)
-        turn = row.number + (0 if given else sum(other.borrowed for other in rows))
-        chooser = BanditChooser(learned, turn, (settings.seed, row.number), pending, first)
-        chooser.begin(row.parameters)
-        return Task(
-            number=row.number,
-            family=self.family,
-            parameters=row.parameters,
-            seed=row.seed,
-            schedule=settings.schedule,
-            options=settings.options,
-            reward=settings.reward,
-            chooser=chooser,
-            networks=self._keep_networks,
-            check=self._checks or row.verdict is not None,  # a play that was checked is checked when it is repeated
-        )
-
-    def _sequence(self, number: int, stream: int) -> np.random.SeedSequence:
-        return np.random.SeedSequence(self.settings.seed, spawn_key=(number, stream))
-
-    def _context(self, number: int) -> dict[str, float]:
-        """Uniform in the box of the parameters."""
-        rng = np.random.default_rng(self._sequence(number, CONTEXT))
-        return {name: float(rng.uniform(low, high)) for name, (low, high) in self.family.parameters.items()}
-
-    def _learned(self, seen: Sequence[PlayRow]) -> Learned:
-        """The bandit with these plays; kept until there are others, so that models are fitted once."""
-        numbers = tuple(row.number for row in seen)
-        if self._last_learned is None or self._last_learned[0] != numbers:
-            self._last_learned = numbers, Learned(self.settings.bandit, tuple(map(self._experienced, seen)))
-        return self._last_learned[1]
-
-    def _experienced(self, row: PlayRow) -> Played:
-        """A finished play as bandits see it. It never changes, so it is made and checked once."""
-        if row.number not in self._history:
-            bandit = self.settings.bandit
-            self._history[row.number] = bandit.checked(_played(row, bandit.phases), row.number)
-        return self._history[row.number]
+        return self._asker.task(row, rows, first)
 
     def was_random(self, row: PlayRow) -> bool:
         """Whether the sets of a play are random: neither chosen by a model nor given at the start."""
-        return row.phases[0].mean is None and row.number > len(self.settings.bandit_settings.first)
+        number = row.number
+        if self._experience.paired:
+            if is_champion(row):
+                return False
+            number = pair_of(number)
+        return row.phases[0].mean is None and number > len(self.settings.bandit_settings.first)
 
     @property
-    def learned(self) -> Learned:
+    def learned(self) -> Knowledge:
         """The bandit with all finished plays, for predictions, effects and decisions."""
-        return self._learned(self._taught())
+        return self._experience.learned(self._taught())
+
+    @property
+    def champion(self) -> Decision | None:
+        """The arm that all others are compared with; None in a study without one."""
+        return self.settings.usual if self._experience.paired else None
+
+    @property
+    def level(self) -> bool:
+        """Whether the study is level with its champion: after 30 plays or more, nothing is expected to be better by
+        more than 0.05 decades anywhere. Always False within a pair, and in a study without a champion."""
+        if not self._experience.paired or len(self.plays) % 2:
+            return False
+        learned = self._experience.learned([row for row in self._ledger.plays() if row.taught])
+        return isinstance(learned, Compared) and learned.level
 
     def _taught(self, after: int | None = None) -> list[PlayRow]:
         """The plays to learn from: all, or those up to a number, which include borrowed ones."""
@@ -413,65 +387,11 @@ class Study:
         if not self._ledger.writable:
             raise StudyError(f"study '{self.path}' is open for reading; open it without read_only=True to play")
 
-    def _check(self, outcome: Outcome) -> None:
-        if outcome.status not in ("done", "diverged"):
-            raise StudyError(f"an outcome is 'done' or 'diverged', not {outcome.status!r}; a failure is an exception")
-        phases = self.settings.bandit.phases
-        if not 1 <= len(outcome.phases) <= phases or (outcome.status == "done" and len(outcome.phases) < phases):
-            raise StudyError(f"a play of this study has {phases} phases, not {len(outcome.phases)}")
-        for phase in outcome.phases:
-            if phase.reward is None or not math.isfinite(phase.reward):
-                raise StudyError(f"a reward must be a finite number, not {phase.reward!r}")
-
 
 def _place(path: str | os.PathLike[str] | Reading, read_only: bool) -> Path:
     if isinstance(path, Reading):
         return path.path
     return find_ledger(path) if read_only else a_path(path)
-
-
-def _begin(path: Path, settings: StudySettings, start_from: str | os.PathLike[str] | None) -> Ledger:
-    plays: list[PlayRow] = []
-    if start_from is not None:
-        plays, about = borrow(start_from, settings.to_dict())
-        settings = replace(settings, borrowed=about)
-    return Ledger.writer(path, settings.to_dict(), plays)
-
-
-def _read(path: Path, stored: Mapping[str, Any], given: tuple[Any, ...]) -> StudySettings:
-    if "library" in stored:
-        raise StudyError(f"'{path}' is a library of solved members, not a study; start solves from it")
-    try:
-        return stored_settings(stored, path, *given)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise LedgerError(f"ledger '{path}' is damaged: its settings cannot be read ({error})") from error
-
-
-def _warn_of_changes(family: Family, stored: Mapping[str, Any], path: Path) -> None:
-    if stored["source"] != source_hash(family):
-        warnings.warn(
-            f"the file that defines family '{family.name}' has changed since '{path}' was created; earlier and "
-            "later plays are compared as if it had not",
-            stacklevel=3,
-        )
-
-
-def _started(row: PlayRow) -> Played:
-    """A play in flight as bandits see it; the driver knows only its first decision."""
-    return Played(tuple(row.parameters.values()), (PlayedPhase(row.phases[0].arm),))
-
-
-def _played(row: PlayRow, phases: int) -> Played:
-    """A finished play as bandits see it.
-
-    A phase that a diverged run did not reach counts as its last one: the same set and reward, a loss that is NaN.
-    """
-    found, loss = [], None
-    for number in range(phases):
-        phase = row.phases[min(number, len(row.phases) - 1)]
-        found.append(PlayedPhase(phase.arm, phase.reward, loss))
-        loss = math.nan if phase.loss is None else phase.loss
-    return Played(tuple(row.parameters.values()), tuple(found))
 
 
 def _context(row: PlayRow) -> str:

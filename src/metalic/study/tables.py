@@ -23,12 +23,15 @@ AFTER = ("estimate", "verdict", "attempts", "message", "host", "started", "finis
 def flat(plays: Sequence[PlayRow]) -> list[dict[str, Any]]:
     """A dict per play, all with the same keys: parameters by name, then `error_1`, `error_2`... for the phases."""
     phases = max((len(play.phases) for play in plays), default=0)
-    return [_flat(play, phases) for play in plays]
+    more = ["pair"] if any(play.pair is not None for play in plays) else []
+    choices = list(dict.fromkeys(name for play in plays for name in play.choices or {}))
+    return [_flat(play, phases, more, choices) for play in plays]
 
 
-def _flat(play: PlayRow, phases: int) -> dict[str, Any]:
+def _flat(play: PlayRow, phases: int, more: Sequence[str], choices: Sequence[str]) -> dict[str, Any]:
     row: dict[str, Any] = {name: getattr(play, name) for name in BEFORE}
     row |= {**play.parameters, "seed": play.seed, "reward": play.reward, "error": play.error}
+    row |= {name: getattr(play, name) for name in more} | {name: (play.choices or {}).get(name) for name in choices}
     for number in range(phases):
         phase = play.phases[number] if number < len(play.phases) else None
         for name in PhaseRow.__dataclass_fields__:

@@ -24,6 +24,7 @@ def command(as_json: Json = False) -> None:
                 "domain": {c: list(side) for c, side in family.domain.sides.items()},
                 "subdomains": len(family.decomposition),
                 "conditions": list(Catalogue(family).names),
+                "choices": family.usual_levels(),
                 "reference": family.reference is not None,
             }
         )
@@ -34,5 +35,6 @@ def command(as_json: Json = False) -> None:
     for row in found:
         boxes = ", ".join(f"{p} in [{low:g}, {high:g}]" for p, (low, high) in row["parameters"].items())
         sides = " x ".join(f"{c} [{low:.3g}, {high:.3g}]" for c, (low, high) in row["domain"].items())
-        rows.append((row["family"], row["equation"], boxes or "-", sides, ", ".join(row["conditions"])))
-    print_rows(("family", "equation", "parameters", "domain", "conditions"), rows)
+        choices = ", ".join(f"{name}={level:g}" for name, level in row["choices"].items())
+        rows.append((row["family"], row["equation"], boxes or "-", sides, ", ".join(row["conditions"]), choices))
+    print_rows(("family", "equation", "parameters", "domain", "conditions", "choices, usual level"), rows)

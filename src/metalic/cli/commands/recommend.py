@@ -42,13 +42,17 @@ def command(
 def _print_advice(advice: Recommendation) -> None:
     from rich.console import Console
 
+    from ...choices import arm_text
+
     console = Console()
     parameters = ", ".join(f"{name} = {value:g}" for name, value in advice.parameters.items())
     console.print(f"{advice.family}, {parameters}: from {advice.plays} plays")
     for number, phase in enumerate(advice.phases, start=1):
         where = "" if len(advice.phases) == 1 else f"phase {number}: "
-        best, *others = (str(one.conditions) for one in phase.suggestions)
+        best, *others = (arm_text(one) for one in phase.suggestions)
         console.print(f"{where}[bold]{best}[/bold]" + (f"   then {' | '.join(others)}" if others else ""))
+    if advice.comparison is not None:
+        console.print(advice.comparison.reason)
     if advice.expected is not None and advice.interval is not None:
         low, high = advice.interval
         console.print(f"{advice.meaning} {advice.expected:.1e} expected, 95 % between {low:.1e} and {high:.1e}")
@@ -58,3 +62,5 @@ def _print_advice(advice: Recommendation) -> None:
         rows.append((name, *(f"{effect.mean:+.2f} ± {effect.std:.2f}" for effect in effects)))
     print_rows(["condition", *(f"effect in phase {i + 1}" for i in range(len(advice.phases)))], rows)
     console.print("Effects: decades of reward that switching a condition on adds, averaged over the others.")
+    if advice.choices:
+        console.print("Effects of levels: compared with the other levels of the choice.")

@@ -55,10 +55,16 @@ def _report_decisions(found: list[Redecision], as_json: bool) -> bool:
         differing = [one.to_dict() for one in found if not one.identical]
         print_json(counts | {"differing": differing})
     else:
+        from ...choices import levels_text
+
         typer.echo(f"{len(found)} decisions: {reproduced} chose the same set, {identical} of them bit for bit")
         for one in found:
             if not one.reproduced:
-                typer.echo(f"play {one.play}, phase {one.phase + 1}: {names(one.written)} then, {names(one.found)} now")
+                then, now = (
+                    " ".join(filter(None, (names(chosen), levels_text(levels))))
+                    for chosen, levels in ((one.written, one.written_choices), (one.found, one.found_choices))
+                )
+                typer.echo(f"play {one.play}, phase {one.phase + 1}: {then} then, {now} now")
         shifts = [one.shift for one in found if math.isfinite(one.shift)]
         if identical < reproduced:
             typer.echo(f"expectations of the reward model moved by at most {max(shifts):.1e} decades")

@@ -27,5 +27,5 @@ def command(ledger: LedgerName, as_json: Json = False) -> None:
     rows = []
     for row in sorted((row for row in plays if row.taught), key=lambda row: -(row.reward or -math.inf))[:10]:
         reward = "-" if row.reward is None else f"{row.reward:.2f}"
-        rows.append((str(row.number), context(row), row.sets, number(row.error), reward, f"{seconds(row):.1f}"))
+        rows.append((str(row.number), context(row), row.arm, number(row.error), reward, f"{seconds(row):.1f}"))
     print_rows(COLUMNS, rows, title="best plays")

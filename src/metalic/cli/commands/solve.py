@@ -19,11 +19,13 @@ from ..options import (
     Hidden,
     InterfaceWeight,
     Json,
+    Level,
     Parameters,
     PointCounts,
     Quiet,
     Seed,
     check_writable,
+    read_levels,
     read_parameters,
     read_points,
     read_weights,
@@ -50,6 +52,7 @@ def command(
             "the family's name: as the ready-made ledger advises.",
         ),
     ] = None,
+    choose: Level = None,
     schedule: Annotated[
         str | None, typer.Option(help="fast (default of a cold start), quick, accurate, or paper; see docs/solver.md.")
     ] = None,
@@ -89,7 +92,7 @@ def command(
 
     Example: metalic solve poisson -p s=20 -c u,c --plot poisson.png
     """
-    values = read_parameters(parameter)
+    values, levels = read_parameters(parameter), read_levels(choose)
     widths, weights = read_widths(hidden), read_weights(lambda_interface)
     for path in (out, plot, checkpoint):
         check_writable(path)
@@ -130,6 +133,7 @@ def command(
             tolerance=tolerance,
             start=start,
             cold=cold,
+            choices=levels,
             parameters=values,
         )
     if out is not None:

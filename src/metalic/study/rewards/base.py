@@ -26,6 +26,7 @@ class Reward(ABC):
     name: ClassVar[str]
     meaning: ClassVar[str | None] = None  # what 10^-reward is, if it has a name
     needs_reference: ClassVar[bool] = True
+    estimates: ClassVar[bool] = False  # True: its score is the estimate of a check
     timed: ClassVar[bool] = False  # True: it depends on the clock, and differs when a play is played again
 
     @abstractmethod
@@ -55,14 +56,14 @@ def find_reward(given: Any, family: Family) -> Reward:
 
     Args:
         given: Its text, such as 'error+time:90' or 'file.py:Name', its class, or itself; None takes 'error' if the
-            family has a reference, else 'residual'.
+            family has a reference, else 'estimate'.
         family: The family that is played.
 
     Raises:
         StudyError: There is no such reward, or it needs a reference and the family has none.
     """
     if given is None:
-        given = "error" if family.reference is not None else "residual"
+        given = "error" if family.reference is not None else "estimate"
     option = ""
     if isinstance(given, str):
         given, option = REWARDS.find_with_option(given)
@@ -70,7 +71,7 @@ def find_reward(given: Any, family: Family) -> Reward:
     if not isinstance(reward, Reward):
         raise StudyError(f"a reward is a name such as 'error', not {given!r}")
     if reward.needs_reference and family.reference is None:
-        raise StudyError(f"reward '{reward.name}' needs a reference; family '{family.name}' has none: take 'residual'")
+        raise StudyError(f"reward '{reward.name}' needs a reference; family '{family.name}' has none: take 'estimate'")
     return reward
 
 
