@@ -46,12 +46,12 @@ def poisson_step():
     system = System(family, Network(2, 1, (20, 20)))
     problem = Problem(
         *Sampler(family, family.points, "random").draw(0).blocks(),
-        *scale(family, "subdomain"),
-        family.coefficient_table(),
-        {"s": np.asarray(20.0)},
-        np.array(system.catalogue.parse("u,c").bits, bool),
-        np.asarray(20.0),
-        np.full(len(system.catalogue), 5.0),
+        *map(jnp.asarray, scale(family, "subdomain")),
+        jnp.asarray(family.coefficient_table()),
+        {"s": jnp.asarray(20.0)},
+        jnp.array(system.catalogue.parse("u,c").bits, bool),
+        jnp.asarray(20.0),
+        jnp.full(len(system.catalogue), 5.0),
         system,
     )
     problem, optimizer = jax.tree.map(jnp.asarray, problem), mt.Adam(1e-3)

@@ -81,8 +81,10 @@ def step_aside() -> None:
     """Move the calling thread, and those of the compiler, away from the core that a pinned process trains on."""
     if len(_spare) < 2:
         return
-    mine = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(_spare - mine)})  # one core: with two, the compiler would write another program
+    away = _spare - os.sched_getaffinity(0)
+    if not away:  # the process is not pinned any more
+        return
+    os.sched_setaffinity(0, {min(away)})  # one core: with two, the compiler would write another program
     for task in Path("/proc/self/task").glob("*"):
         with suppress(OSError):  # it has ended
             if (task / "comm").read_text().startswith(HELPERS):

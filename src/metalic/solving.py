@@ -230,7 +230,10 @@ def _within(chooser: Chooser, family: Family) -> tuple[str, ...] | None:
     """The conditions that programs need: the sets of a fixed chooser, and the complete one, which the check trains."""
     if not isinstance(chooser, FixedChooser):
         return None
-    complete = {condition.name for condition in complete_set(family)} & set(Catalogue(family).names)
+    try:
+        complete = {condition.name for condition in complete_set(family)} & set(Catalogue(family).names)
+    except Exception:  # whatever is wrong with a law is reported, with its name, when programs are made of all of them
+        return None
     return tuple(complete.union(*(decision.conditions.names for decision in chooser.decisions)))
 
 

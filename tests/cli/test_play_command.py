@@ -52,7 +52,7 @@ def test_play_and_continue(metalic: Metalic, tmp_path: Path, family: str) -> Non
         (("a.db", "--family", "TINY", "--seed", 8, "--plays", 1), "seed was 3 and is now 8"),
         (("a.db", "--family", "poisson", "--plays", 1), "family.name was tiny and is now poisson"),
         (("a.db", "--plays", 1), "Give it: --family FILE.py:CLASS"),
-        (("a.db", "--bandit", "double"), "--bandit is one of seq, single"),
+        (("a.db", "--bandit", "double"), "--bandit is one of paired, seq, single"),
         (("new.db", "--plays", 1), "say which family"),
         (("new.db", "--family", "tiny", "--plays", 1), "no family 'tiny'"),
         (("new.db", "--family", "TINY", "--first", "u,y", "--plays", 1), "no condition 'y'"),

@@ -72,6 +72,7 @@ def test_a_coordinate_may_have_the_name_of_a_condition():
     """With coordinates (r, z) the name 'r' means the residual; the derivative along r is 'd_r'."""
     domain = Box(r=(1, 2), z=(0, 1))
     body = {"domain": domain, "decomposition": split(domain, z=[0.5]), "residual": lambda self, u, p: u.rr + u.zz}
+    body["boundary"] = lambda self: [Dirichlet("r=1", 0.0)]
     names = Catalogue(type("Polar", (Plain,), body)()).names
     assert names == ("u", "uavg", "r", "rc", "gr", "d_r", "z", "d_rr", "zz")
 

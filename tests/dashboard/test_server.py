@@ -11,6 +11,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +201,12 @@ def test_the_command(played: Path, tmp_path: Path) -> None:
     path = os.pathsep.join(sys.path)
     command = [*tiny.METALIC, "dashboard", str(played / "a.db"), "--family", family, "--json"]
     process = subprocess.Popen(
-        command, env=os.environ | {"PYTHONPATH": path}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        env=os.environ | {"PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # whatever started the tests
     )
     assert process.stdout is not None
     address = json.loads(process.stdout.readline())["url"]

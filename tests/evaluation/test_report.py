@@ -61,7 +61,7 @@ def test_words_pictures_and_tables(folder: Path) -> None:
     assert text.index("ucb.db (Seq-UCB") < text.index("random.db (Random-Seq")  # what has learned comes first
     assert re.search(r"In phase 2: For a < 1\.\d+ use", text)
     pictures = page.all("img")
-    assert len(pictures) == 1 + 2 + 2 + 1 + 1 + 1  # online, effects, sets, errors, conditions, the test
+    assert len(pictures) == COUNTED
     for picture in pictures:
         assert len(picture["alt"] or "") > 10
         kind, _, content = (picture["src"] or "").partition(";base64,")

@@ -1,5 +1,6 @@
 """The built-in families: parameters, cuts, and references that satisfy the data."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -84,6 +85,6 @@ def test_burgers_final_data_is_its_reference(nu):
     _, final = System(given, Network(2, 1, (3,))).boundary
     for x in (-0.6, 0.003, 0.9):
         place = Place(np.array([x, 1.0]), np.zeros(0), np.array([0.0, 1.0]), {"nu": nu})
-        (missing,) = final.rows(final.channels, np.array([0.25]), np.array([0.25]), place, place)
+        (missing,) = final.rows(final.channels, jnp.array([0.25]), jnp.array([0.25]), place, place)
         (truth,) = given.reference(nu)(np.array([[x, 1.0]]))
         assert missing == pytest.approx(0.25 - truth, abs=1e-12)

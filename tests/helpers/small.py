@@ -127,12 +127,12 @@ def problem(family, values=None, hidden=HIDDEN, points=POINTS, seed=0, condition
     system = System(family, Network(len(family.coordinates), len(family.components), tuple(hidden)))
     found = Problem(
         *Sampler(family, points, sampling).draw(seed).blocks(),
-        *scale(family, "subdomain"),
-        family.coefficient_table(),
-        {name: np.asarray(value, dtype=float) for name, value in values.items()},
-        np.array(system.catalogue.parse(conditions).bits, bool),
-        np.asarray(20.0),
-        np.full(len(system.catalogue), 5.0),
+        *map(jnp.asarray, scale(family, "subdomain")),
+        jnp.asarray(family.coefficient_table()),
+        {name: jnp.asarray(value, dtype=float) for name, value in values.items()},
+        jnp.array(system.catalogue.parse(conditions).bits, bool),
+        jnp.asarray(20.0),
+        jnp.full(len(system.catalogue), 5.0),
         system,
     )
     rng = np.random.default_rng(seed + 1)

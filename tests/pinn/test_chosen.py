@@ -48,14 +48,14 @@ def test_usual_levels_of_built_in_families_give_their_decomposition(name: str) -
 
 
 def test_other_places_of_a_cut_compile_nothing() -> None:
-    """All cuts of one topology share their programs, whatever the set."""
+    """All cuts of one topology share the programs of a set."""
     found: list[str] = []
 
     def listen(event: str, *_: Any, **__: Any) -> None:
         if event == "/jax/core/compile/backend_compile_duration":
             found.append(event)
 
-    mt.solve(Cuttable, "u", SCHEDULE, hidden=(3,), a=1.0, check=False)
+    mt.solve(Cuttable, "u,x", SCHEDULE, hidden=(3,), a=1.0, check=False)
     monitoring.register_event_duration_secs_listener(listen)
     try:
         errors = [

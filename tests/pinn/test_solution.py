@@ -97,7 +97,7 @@ def test_points_that_make_no_sense_are_told(points, at, message):
 
 
 def test_the_summary_is_json_and_complete():
-    solution = untrained(Poisson, {"s": 20.0})
+    solution = untrained(Poisson, {"s": 20.0}, status=Status.BUDGET)
     summary = json.loads(json.dumps(solution.to_dict(), allow_nan=False))
     assert summary["family"] == "poisson"
     assert summary["parameters"] == {"s": 20.0}

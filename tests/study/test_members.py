@@ -37,4 +37,4 @@ def test_an_estimate_stands_for_an_error_that_is_unknown():
     judged = replace(one, row=replace(one.row, estimate=0.3))
     assert judged.measure == 0.3
     assert not judged.usable
-    assert not replace(one, row=replace(one.row, verdict="failed")).usable
+    assert not replace(one, row=replace(one.row, verdict="wrong")).usable

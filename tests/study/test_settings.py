@@ -109,7 +109,7 @@ def test_residuals_are_measured_on_the_points_of_the_schedule(tmp_path: Path, mo
     monkeypatch.setattr(
         "metalic.study.rewards.residual.functional", lambda problem, theta: problem.interface.x.shape[-1] ** 2
     )
-    settings = SETTINGS | {"schedule": thinned}
+    settings = SETTINGS | {"schedule": thinned, "reward": "residual"}
     with Study(tmp_path / "new.db", Blind, **settings) as study:
         assert study.ask().run().phases[0].reward == pytest.approx(-0.301, abs=1e-3)  # log10 of 2 points
     with Ledger(tmp_path / "new.db") as ledger:
@@ -118,7 +118,7 @@ def test_residuals_are_measured_on_the_points_of_the_schedule(tmp_path: Path, mo
     Ledger.writer(tmp_path / "old.db", stored).close()
     with Study(tmp_path / "old.db", Blind, **settings) as study:
         assert study.ask().run().phases[0].reward == pytest.approx(-0.602, abs=1e-3)  # of the family's 4
-    Study(tmp_path / "error.db", Tiny, **settings).close()
+    Study(tmp_path / "error.db", Tiny, **settings | {"reward": "error"}).close()
     with Ledger(tmp_path / "error.db") as ledger:
         assert RESIDUAL_POINTS not in ledger.settings()
 

@@ -215,8 +215,21 @@ class Greedy(Policy):
 @final
 @dataclass(frozen=True)
 class TopTwo(Policy):
-    """Top-two Thompson sampling, for recommending: the best arm of a joint draw, or, with probability 1 - `share`, the
-    best of another draw in which a different arm is best, so that what could still beat the leader is played too."""
+    """Top-two Thompson sampling, for recommending.
+
+    The best arm of a joint draw is played, or, with probability 1 - `share`, the best of another draw in which a
+    different arm is best, so that what could still beat the leader is played too.
+
+    Args:
+        share: How often the leader is played.
+
+    Raises:
+        BanditError: `share` is not a number above 0 and at most 1.
+
+    Example:
+        >>> TopTwo(share=0.5).to_dict()
+        {'name': 'top-two', 'share': 0.5}
+    """
 
     share: float = 0.5
 

@@ -150,9 +150,22 @@ class Sequential(Settings):
 class Paired(Settings):
     """One set for the whole training, played in pairs with a champion: same PDE, same seed, same points.
 
-    `random_plays` and `first` count pairs. `champion` is the number of an arm; a study takes a text such as 'u,c' or
-    'u,c strip=0.1', and None for the family's default. `probability`: how surely a challenger must beat the champion to
-    be recommended.
+    Args:
+        policy: `TopTwo()`, or another policy.
+        kernel: Only 'differences'; it has a model of its own.
+        random_plays: Challengers are random up to this pair.
+        first: Challengers to begin with, one per pair.
+        gp: Only 'standard'.
+        champion: The champion as a text such as 'u,c' or 'u,c strip=0.1', or the number of an arm; None for the default
+            of the family.
+        probability: How surely a challenger must beat the champion to be recommended.
+
+    Raises:
+        BanditError: A setting is not allowed.
+
+    Example:
+        >>> Paired(champion="u,c", probability=0.9).to_dict()["probability"]
+        0.9
     """
 
     policy: Policy = field(default_factory=TopTwo)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
-
-from ..look import PALETTE, Drawing, style
-
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from .base import Family
 
 
 def regions_figure(family: Family) -> Figure:
     """Draw the outlines of the subdomains, each with its name."""
+    from matplotlib.collections import LineCollection  # half a second, which only pictures need
+
+    from ..look import PALETTE, Drawing, style
+
     domain, subdomains = family.domain, family.decomposition.subdomains
     with style():
         figure = Drawing(figsize=(4.2, 3.4), layout="constrained")

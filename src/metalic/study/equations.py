@@ -32,12 +32,15 @@ def check_family(settings: Mapping[str, Any], family: Family, path: Path) -> Non
 
 
 def equations_hash(family: Family) -> str | None:
-    """A hash of the class that defines a family, without its comments and docstrings; None if it has no source."""
+    """A hash of the class that defines a family; None if it has no source. Comments, docstrings and the places where it
+    may be cut are left out."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(type(family))))
     except (OSError, TypeError, SyntaxError):
         return None
     for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            node.body = [one for one in node.body if getattr(one, "name", None) != "decompose"]
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]
     options = sorted((key, repr(value)) for key, value in vars(family).items())

@@ -237,7 +237,7 @@ def prepare(
         ...     def boundary(self):
         ...         return [mt.Dirichlet("t=0", 1.0)]
         >>> library = mt.prepare("decay.db", Decay, members=2)
-        >>> [round(member.parameters["a"], 2) for member in library]
+        >>> sorted(round(member.parameters["a"], 2) for member in library)[::len(library) - 1]
         [0.5, 2.0]
     """
     if integer(members, least=2) is None:

@@ -112,6 +112,8 @@ class Warm:
     def close(self, values: Mapping[str, float]) -> bool:
         """Whether a start at these parameters is about as good as its neighbours after one chunk of iterations."""
         near = self.library.nearest(values)
+        if not near:
+            return False
         solution = self._attempt(values, self.library.starts(values)[:1], near, CHUNK)
         return not solution.diverged and solution.loss <= CLOSE * _expected(near)
 

@@ -150,7 +150,7 @@ def test_tolerances_stop_a_run(optimizer, reason, iterations):
 
 def test_every_status_has_its_reason():
     assert len({status.reason for status in Status}) == len(Status)
-    assert Status.RUNNING.reason == "budget used up"
+    assert Status.BUDGET.reason == "budget used up"
 
 
 def test_equal_optimizers_are_one():

@@ -25,5 +25,5 @@ def test_formulas() -> None:
 
 def test_default() -> None:
     assert find_reward(None, Tiny()).name == "error"
-    assert find_reward(None, Blind()).name == "residual"
+    assert find_reward(None, Blind()).name == "estimate"
     assert str(find_reward("error+time:90", Tiny())) == "error+time:90"

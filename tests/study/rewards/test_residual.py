@@ -81,7 +81,7 @@ def test_the_functional_against_finite_differences(family: mt.Family) -> None:
 
 
 def test_a_study_without_a_reference(tmp_path: Path) -> None:
-    with Study(tmp_path / "a.db", Blind, RANDOM, **SETTINGS) as study:
+    with Study(tmp_path / "a.db", Blind, RANDOM, reward="residual", **SETTINGS) as study:
         study.play(3)
         assert str(study.settings.reward) == "residual"
         assert all(play.error is None and play.reward is not None for play in study.plays)
