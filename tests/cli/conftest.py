@@ -21,7 +21,13 @@ TINY = f"{Path(tiny.__file__)}:Tiny"
 @pytest.fixture(scope="session")
 def environment() -> dict[str, str]:
     """For processes of our own: all compiled programs are kept from one to the next, small ones too."""
-    return os.environ | {"JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0", "COLUMNS": "200", "NO_COLOR": "1"}
+    path = os.pathsep.join(filter(None, (str(TESTS / "helpers"), os.environ.get("PYTHONPATH"))))  # toy families
+    return os.environ | {
+        "PYTHONPATH": path,
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "COLUMNS": "200",
+        "NO_COLOR": "1",
+    }
 
 
 @pytest.fixture

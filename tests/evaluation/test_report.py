@@ -61,13 +61,15 @@ def test_words_pictures_and_tables(folder: Path) -> None:
     assert text.index("ucb.db (Seq-UCB") < text.index("random.db (Random-Seq")  # what has learned comes first
     assert re.search(r"In phase 2: For a < 1\.\d+ use", text)
     pictures = page.all("img")
-    assert len(pictures) == COUNTED
+    assert (
+        len(pictures) == 3 + 2 + 2 + 1 + 1 + 1
+    )  # errors of each study and together, effects, sets, errors, conditions, the test
     for picture in pictures:
         assert len(picture["alt"] or "") > 10
         kind, _, content = (picture["src"] or "").partition(";base64,")
         assert kind == "data:image/svg+xml"
         assert b"</svg>" in base64.b64decode(content)
-    assert len(page.all("table")) == 5  # the test, plays and settings of two studies
+    assert len(page.all("table")) == 6  # what conditions mean, the test, plays and settings of two studies
     assert len(page.all("tr")) > 30
     assert "all conditions" in text
     assert "python" in text  # versions
@@ -151,8 +153,8 @@ def test_in_a_browser(browser: Any, folder: Path, width: int) -> None:
     address = (folder / "r.html").as_uri()
     page.goto(address)
     pictures, tables = (page.eval_on_selector_all(tag, SHOWN) for tag in ("img", "table"))
-    assert len(pictures) == 8
-    assert len(tables) == 5
+    assert len(pictures) == 10
+    assert len(tables) == 6
     assert all(one["loaded"] and one["width"] > 200 and one["height"] > 100 for one in pictures)
     assert all(one["width"] > 200 and one["rows"] > 2 for one in tables)
     assert page.evaluate("document.documentElement.scrollWidth") <= width  # figures and tables scroll by themselves

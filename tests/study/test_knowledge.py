@@ -9,6 +9,7 @@ import metalic as mt
 from metalic.cli.commands.solve import recommended
 from metalic.families import find_family
 from metalic.study import Library, Study
+from metalic.study.interpolation import halfway
 from metalic.study.knowledge import MEMBERS, shipped, shipped_library
 
 RESULTS = Path(__file__).parents[2] / "results" / "plays"
@@ -82,4 +83,4 @@ def test_a_shipped_library_covers_its_box_and_is_small(path: Path) -> None:
     places = np.sort([library.place(member.parameters)[0] for member in library])
     assert (places[0], places[-1]) == (0, pytest.approx(1))
     assert np.diff(places).max() < 0.15
-    assert library.starts(library.between(library.members[0].parameters, library.members[1].parameters))
+    assert library.starts(halfway(library.family.parameters, *(one.parameters for one in library.members[:2])))
