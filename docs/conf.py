@@ -98,7 +98,6 @@ CONTENTS = {
         "many-members",
         "studies",
         "dashboard",
-        "dashboard",
         "evaluation",
         "sharing-studies",
         "clusters",
