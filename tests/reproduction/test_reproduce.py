@@ -183,4 +183,4 @@ def test_on_the_command_line(command, tmp_path: Path) -> None:
     assert len(answer["rows"]) == 6
     assert all((tmp_path / name).exists() for name in answer["files"])
     refused = command("reproduce", "nothing", "--out", "r")
-    assert (refused.code, "allowed are online" in refused.err) == (2, True)
+    assert (refused.code, "no item 'nothing': allowed are" in refused.err) == (2, True)
