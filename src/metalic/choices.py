@@ -48,9 +48,9 @@ class Choice:
             raise ChoiceError(f"choice '{self.name}' has a list of levels, such as [0.1, 0.2], not {self.levels!r}")
         levels = tuple(read_level(self.name, level) for level in self.levels)
         if len(levels) < 2:
-            told = f"only the level {_text(levels[0])}" if levels else "no levels"
+            given = f"only the level {_text(levels[0])}" if levels else "no levels"
             raise ChoiceError(
-                f"choice '{self.name}' has {told}: give at least two, as in {self.name}=0.1,0.2, or leave it out"
+                f"choice '{self.name}' has {given}: give at least two, as in {self.name}=0.1,0.2, or leave it out"
             )
         if len(set(levels)) < len(levels):
             raise ChoiceError(f"choice '{self.name}' has a level twice: {', '.join(map(_text, levels))}")

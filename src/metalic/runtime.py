@@ -4,8 +4,8 @@ The command line and the workers of a study `prepare` their process before JAX s
 networks do not gain from a second thread, plays run in parallel instead, and on one core the same seed gives the same
 bits. Compilation does gain: a command starts JAX with threads that may compile on all cores.
 
-In a process of yours nothing is changed by an import. While a solve runs, its programs are kept on disk, unless you
-have told JAX where (`jax_compilation_cache_dir`) or not (`JAX_ENABLE_COMPILATION_CACHE=0`) to keep compiled programs.
+Importing the library changes nothing in your process. While a solve runs, its programs are kept on disk, unless you
+have configured JAX yourself: `jax_compilation_cache_dir` says where, `JAX_ENABLE_COMPILATION_CACHE=0` turns it off.
 JAX finds a program by its text, its options and the version of the compiler; the directory's name has the version and
 the processor, so that no machine runs the code of another one.
 """

@@ -26,7 +26,7 @@ from metalic.errors import BanditError
 from metalic.sets import Decision, Level
 from metalic.validation import integer
 
-CONFIRM = 4  # every so many pairs one confirms
+CONFIRM = 4  # one pair in this many confirms
 ALIKE = 0.03  # decades; arms whose gains differ by less are the same
 WORTH = 0.05  # decades; a study in which nothing is expected to gain more is level with its champion
 JUDGED = 15  # pairs before that is said

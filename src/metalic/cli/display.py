@@ -185,13 +185,14 @@ class _Board:
         error = number(row.error) if row.taught else row.status
         self.rows.append((str(row.number), context(row), row.arm, error, self._kind(row)))
         compared = self.standing.compare(self.plays)
-        told = "" if compared is None else compared.text
-        self.advance("plays", progress.finished_count, progress.goal, told)
+        standing = "" if compared is None else compared.text
+        self.advance("plays", progress.finished_count, progress.goal, standing)
         if self.lines:
             outcome = f"{context(row)}  {row.arm}  error {error}"
             left = self.clock.left(progress)
             typer.echo(
-                f"play {row.number}/{progress.goal}  {outcome}  {left}" + (f"  {told}" if told else ""), err=True
+                f"play {row.number}/{progress.goal}  {outcome}  {left}" + (f"  {standing}" if standing else ""),
+                err=True,
             )
 
     def _kind(self, row: PlayRow) -> str:

@@ -85,8 +85,8 @@ def history_figure(moments: Sequence[Moment], phases: Sequence[PhaseRow]) -> Fig
             if number:
                 axis.axvline(before[number], color="0.5", linewidth=0.8)
             text = f" {number + 1}: {set_name(phase.conditions)}"
-            told = axis.text(before[number], 1.01, text, transform=axis.get_xaxis_transform(), fontsize=9)
-            told.set_in_layout(False)
+            label = axis.text(before[number], 1.01, text, transform=axis.get_xaxis_transform(), fontsize=9)
+            label.set_in_layout(False)
         axis.set_title(" ", fontsize=9)  # room for the sets
         axis.set(xlabel="iterations", xlim=(0, max(before[-1], 1)), yscale="log" if axis.lines else "linear")
         _legend(figure, axis)

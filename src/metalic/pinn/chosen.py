@@ -57,8 +57,8 @@ def chosen(
         return (family.decomposed(**cuts) if cuts else family), options
     except Exception as error:  # of a user's `decompose`, whatever it is
         if isinstance(error, MetalicError | TypeError | ValueError | ArithmeticError):
-            told = ", ".join(f"{name}={level}" for name, level in levels.items())
-            raise ChoiceError(f"{told} cannot be chosen for family '{family.name}': {error}") from error
+            wanted = ", ".join(f"{name}={level}" for name, level in levels.items())
+            raise ChoiceError(f"{wanted} cannot be chosen for family '{family.name}': {error}") from error
         raise
 
 
@@ -82,9 +82,9 @@ def check_choices(family: Family, options: SolverOptions, schedule: Schedule, ch
         if not places or UNDIVIDED in levels:
             continue
         if topology(made) != topology(chosen(family, options, schedule, found | places)[0].decomposition):
-            told = ", ".join(f"{name}={found[name]:g}" for name in places)
+            wanted = ", ".join(f"{name}={found[name]:g}" for name in places)
             raise ChoiceError(
-                f"{told} divides family '{family.name}' into other subdomains or interfaces than usual "
+                f"{wanted} divides family '{family.name}' into other subdomains or interfaces than usual "
                 f"({', '.join(f'{name}={level:g}' for name, level in places.items())}): take a place that keeps "
                 "them, or a choice of its own, whose levels are whole numbers"
             )

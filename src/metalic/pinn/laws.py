@@ -217,7 +217,7 @@ class System:
         return evaluate
 
     def _checked(self, what: str, evaluate: Callable[..., Any], name: str | None = None) -> Law:
-        """Run a user's law once on abstract numbers; whatever goes wrong is told with the family's name."""
+        """Run a user's law once on abstract numbers; an error is reported with the family's name."""
         label = f"family '{self.family.name}': {what}"
         try:
             return Law(name or what, evaluate, self._example)

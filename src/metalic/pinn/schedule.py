@@ -102,7 +102,7 @@ class Phase:
         if iterations is None:
             raise ScheduleError(f"a phase has a budget of at least 1 iteration, not {self.iterations!r}")
         object.__setattr__(self, "iterations", iterations)
-        object.__setattr__(self, "resample", _every("points are drawn anew", self.resample))
+        object.__setattr__(self, "resample", _every("points are drawn again", self.resample))
         object.__setattr__(self, "recheck", _every("fresh points are looked at", self.recheck))
         if self.adaptive and self.resample is None:
             raise ScheduleError("adaptive points need 'resample': after how many iterations to move them")

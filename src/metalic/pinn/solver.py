@@ -425,7 +425,7 @@ class _PhaseTrainer:
         return eqx.tree_at(lambda p: p.parameters, problem, arrays)
 
     def _points_move(self, done: int) -> bool:
-        """Every so many iterations; adaptive points at once where a solve begins with networks that know a solution."""
+        """Every `resample` iterations; adaptive points at once where a solve has a start."""
         knows = self.phase.adaptive and bool(self.setup.starts) and not self.records
         return bool(self.phase.resample) and (done > 0 or knows) and done % (self.phase.resample or 1) == 0
 

@@ -17,12 +17,12 @@ from ..evaluation.figures import chosen_share
 from ..evaluation.standing import finished
 from ..evaluation.tables import Table
 from ..study import Ledger
+from ..study.recommendation import NORMAL_95
 from .campaign import Campaign, Item, Made
 from .offline import BEST, Errors, errors_of
 from .paper import OFFLINE
 
 DRAWS = 4000
-NORMAL_95 = 1.959964
 LEAST_PAIRS = 5  # fewer common PDEs are not compared in pairs
 TEN = 10.0
 PER_PHASE = "a set per phase is better than one set, except on Burgers"

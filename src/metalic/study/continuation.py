@@ -98,7 +98,7 @@ class Pass:
         return message
 
     def refine(self, path: Sequence[Mapping[str, float]], times: int) -> None:
-        """Halve the steps of a path, at most so many times, where a start from in between is not as good as its ends.
+        """Halve the steps of a path, at most `times` times, where a start from in between is not as good as its ends.
 
         A pass that was killed takes the same members when it is run again: whether a step is halved depends on its
         ends only.

@@ -40,7 +40,7 @@ def _ours(kind: type) -> bool:
 
 
 def packed(thing: Any) -> bytes:
-    """Anything as bytes that `pickle.loads` reads; what cloudpickle was told for it is taken back."""
+    """Anything as bytes that `pickle.loads` reads; what was registered with cloudpickle for it is removed again."""
     packer = _Packer(file := io.BytesIO())
     try:
         packer.dump(thing)

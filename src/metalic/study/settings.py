@@ -238,9 +238,9 @@ def stored_settings(
     )
     differing = list(differences(values, settings.to_dict()))
     if differing:
-        told = "; ".join(f"{name} was {old} and is now {new}" for name, old, new in differing)
+        new = "; ".join(f"{name} was {old} and is now {now}" for name, old, now in differing)
         raise StudyError(
-            f"ledger '{path}' was begun with other settings: {told}. Continue with the old ones, or take another file"
+            f"ledger '{path}' was begun with other settings: {new}. Continue with the old ones, or take another file"
         )
     return settings
 

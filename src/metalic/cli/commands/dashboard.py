@@ -40,8 +40,8 @@ def command(
     shown = Dashboard(ledgers, family, port, host, secrets.token_urlsafe(16) if token else None)
 
     def ready() -> None:
-        told = json.dumps({"url": shown.address}) if as_json else f"{shown.address}   (Ctrl-C to stop)"
-        typer.echo(told)
+        line = json.dumps({"url": shown.address}) if as_json else f"{shown.address}   (Ctrl-C to stop)"
+        typer.echo(line)
         if open_browser:
             webbrowser.open(shown.address)
 
