@@ -139,6 +139,11 @@ class Compared(Knowledge):
 
     # ---- what was learned
 
+    def gains(self, context: Sequence[float]) -> tuple[Float[np.ndarray, "m"], Float[np.ndarray, "m"]]:
+        """Mean and deviation of what every arm gains over the champion in a context, in decades."""
+        mean, std = self.model.predict(self.place(context))
+        return mean, std * self.widening
+
     def ranking(
         self,
         context: Sequence[float],
@@ -148,8 +153,7 @@ class Compared(Knowledge):
         choices: Mapping[str, Level] | None = None,
     ) -> tuple[Decision, ...]:
         """The recommended arm, then those that are expected to gain most. Means and deviations are of the gain."""
-        mean, std = self.model.predict(self.place(context))
-        std = std * self.widening
+        mean, std = self.gains(context)
         order = np.argsort(-mean, kind="stable")
         best = self._recommended(mean, std)
         numbers = [best, *(int(i) for i in order[: top + 1] if i != best)][:top]

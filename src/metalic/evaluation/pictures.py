@@ -12,11 +12,13 @@ from typing import ClassVar
 
 from matplotlib.figure import Figure
 
+from ..bandit import Compared
 from ..errors import StudyError
 from ..registry import Registry
 from ..study import PlayRow, Study
 from .curves import medians_figure
 from .figures import effects_figure, errors_figure, frequency_figure, label, sets_figure
+from .gains import gains_figure
 from .standing import standing_of
 
 
@@ -60,6 +62,23 @@ class Effects(Picture):
             names = study.settings.catalogue.names
             figure = effects_figure(study.learned, names, study.family.parameters)
             yield f"Which condition helps where: {study_title(study)}", figure
+
+
+class Gains(Picture):
+    name = "gains"
+    caption = (
+        "The error of each level, with the champion's set, relative to the champion's error: 0.1 is ten times better. "
+        "Bands hold 95 % of what the model thinks possible. A dot is a pair of plays. The ribbon at the bottom has the "
+        "colour of what is recommended."
+    )
+
+    def draw(self, studies: Sequence[Study]) -> Iterator[tuple[str, Figure]]:
+        for study in studies:
+            if not study.family.parameters or not isinstance(study.learned, Compared):
+                continue
+            for choice in study.settings.choices:
+                figure = gains_figure(study.learned, choice, study.family.parameters)
+                yield f"What the choice of {choice.name} gains: {study_title(study)}", figure
 
 
 class SetsPlayed(Picture):
