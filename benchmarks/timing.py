@@ -39,6 +39,7 @@ def trained(family: str, precision: str = "float64", steps: int = 250) -> Any:
         sampling="random",
         scaling="none",
         parameters=parameters(family),
+        check=False,
     )
 
 
