@@ -1,6 +1,8 @@
-"""Lines of code in `src`, without blank lines, comments and docstrings, per package.
+"""Lines of code in `src`, without blank lines, comments and docstrings, per package and per feature since 0.1.0.
 
 python experiments/code_size.py [--root src/metalic]
+
+A feature counts the modules that do nothing else; what it needs in other modules is not counted.
 """
 
 import argparse
@@ -11,6 +13,31 @@ from collections import Counter
 from pathlib import Path
 
 NOT_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+
+FEATURES = {
+    "starts, libraries, sweeps, checkpoints": (
+        "pinn/start.py pinn/checkpoint.py pinn/limits.py pinn/refinement.py study/continuation.py study/equations.py "
+        "study/interpolation.py study/library.py study/members.py study/networks.py study/packing.py study/sweeping.py "
+        "study/warm.py cli/commands/prepare.py cli/commands/sweep.py"
+    ),
+    "a live dashboard": "dashboard/*.py cli/commands/dashboard.py evaluation/curves.py evaluation/standing.py",
+    "values, derivatives, integrals and sensitivities of a solution; export": (
+        "pinn/reader.py pinn/export.py pinn/sensitivity.py pinn/quadrature.py pinn/trained.py "
+        "pinn/activations.py families/tabulated.py cli/commands/export.py"
+    ),
+    "choices, and plays in pairs": (
+        "choices.py pinn/chosen.py bandit/compared.py bandit/differences.py bandit/regression.py bandit/trend.py "
+        "evaluation/gains.py study/opening.py"
+    ),
+    "a verdict on every solution": (
+        "pinn/check.py pinn/correction.py pinn/defect.py pinn/judgement.py pinn/linearised.py pinn/polynomials.py "
+        "conditions/complete.py study/rewards/estimate.py"
+    ),
+    "regions, own figures, `doctor`, compiling ahead": (
+        "geometry/region.py families/regions.py evaluation/pictures.py cli/commands/doctor.py pinn/optimizers/ahead.py"
+    ),
+    "the protocol `authors`, and the paper's claims": "study/protocol.py reproduction/claims.py",
+}
 
 
 def docstring_lines(source: str) -> set[int]:
@@ -48,6 +75,9 @@ def main() -> None:
     for package, size in sorted(sizes.items(), key=lambda item: -item[1]):
         print(f"{package:14} {size:6,d}")
     print(f"{'total':14} {sizes.total():6,d}")
+    for feature, patterns in FEATURES.items():
+        files = [path for pattern in patterns.split() for path in root.glob(pattern)]
+        print(f"{sum(code_lines(path.read_text()) for path in files):6,d}  {feature}")
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     for family, tests in families.items():
         same_pdes(tests)
-        found = {told(test): test.measures("learned") for test in tests}
+        found = {described(test): test.measures("learned") for test in tests}
         for test in reversed(tests):
             names = [name for name in test.methods if name in METHODS and name != "learned"]
             found |= {METHODS[name].title: test.measures(name) for name in names}

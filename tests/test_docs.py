@@ -89,9 +89,9 @@ def test_evaluation(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     found = run_page("evaluation.md")
     assert found["test"].methods == ("learned", "random-seq", "all", "xpinn", "oracle")
-    told = capsys.readouterr().out
-    assert "XPINN (uavg, rc)" in told
-    assert "theorem's bound" in told
+    printed = capsys.readouterr().out
+    assert "XPINN (uavg, rc)" in printed
+    assert "theorem's bound" in printed
     assert "data:image/svg" in (tmp_path / "report.html").read_text()
     for name in ("effects.png", "sets.png", "reproduced/regret.pdf"):
         assert (tmp_path / name).stat().st_size > 0

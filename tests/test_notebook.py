@@ -22,8 +22,8 @@ def test_objects_in_a_notebook(tmp_path: Path) -> None:
     assert f"<td style='text-align:left'>{solution.error:.2e}</td>" in shown["solution"]
     assert "effect in phase 2" in shown["advice"]
     assert "<td>learned</td>" in shown["test"]
-    told = repr(OfflineTest.read(tmp_path / "t.db"))
-    assert told.startswith(f"<OfflineTest of {decay.Hostile.name}: 1 methods, median")
+    shown = repr(OfflineTest.read(tmp_path / "t.db"))
+    assert shown.startswith(f"<OfflineTest of {decay.Hostile.name}: 1 methods, median")
 
 
 def test_pictures_in_a_notebook() -> None:

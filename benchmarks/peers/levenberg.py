@@ -39,7 +39,7 @@ class LevenbergMarquardt:
         self.damping = damping
 
     def run(self, iterations: int) -> Run:
-        """So many accepted steps, or fewer if no damping helps; evaluations count the losses of the trial steps."""
+        """This many accepted steps, or fewer if no damping helps; evaluations count the losses of the trial steps."""
         start = time.perf_counter()
         thetas = [nn.utils.parameters_to_vector(n.parameters()).detach() for n in self.peer.networks]
         loss, done, evaluations = float(self.peer.loss().detach()), 0, 0

@@ -25,9 +25,9 @@ def test_play_show_recommend_replay_and_solve(metalic: Metalic, tmp_path: Path) 
     assert "u cut=0.5 lambda_boundary=20" in shown.stdout
     advice = metalic("recommend", "s.db", "--family", FAMILY, "-p", "a=1")
     assert "It is the champion: no challenger beats it with probability 0.95" in advice.stdout.replace("\n", " ")
-    told = json.loads(metalic("recommend", "s.db", "--family", FAMILY, "-p", "a=1", "--json").stdout)
-    assert told["choices"] == {"cut": 0.5, "lambda_boundary": 20}
-    assert told["comparison"]["won"] is False
+    answer = json.loads(metalic("recommend", "s.db", "--family", FAMILY, "-p", "a=1", "--json").stdout)
+    assert answer["choices"] == {"cut": 0.5, "lambda_boundary": 20}
+    assert answer["comparison"]["won"] is False
     replayed = metalic("replay", "s.db", "--family", FAMILY, "--play", 2)
     assert replayed.returncode == 0, replayed.stdout
     solve = ("solve", FAMILY, "-p", "a=1", "--schedule", SCHEDULE, "--no-check", "--json")

@@ -22,16 +22,16 @@ def _state() -> tuple[object, ...]:
 
 
 def test_ctrl_c_in_the_middle_of_a_write_does_not_enter_it_again() -> None:
-    stream, told = threading.Lock(), []  # as a stream's own lock, which a handler would wait for in vain
+    stream, acquired = threading.Lock(), []  # as a stream's own lock, which a handler would wait for in vain
 
     def tell() -> None:
-        told.append(stream.acquire(timeout=10))
+        acquired.append(stream.acquire(timeout=10))
         stream.release()
 
     with first_interrupt(tell) as stop, stream:
         signal.raise_signal(signal.SIGINT)
         assert stop.is_set()
-    assert told == [True]
+    assert acquired == [True]
 
 
 @pytest.mark.parametrize("interrupted", [False, True])

@@ -18,15 +18,15 @@ def test_effects_on_average(study: Study) -> None:
 
 
 def test_sentences(study: Study) -> None:
-    told = sentences(study)
-    text = " ".join(told)
-    assert told[0].startswith("60 plays of decay; the median error of 60 plays with random sets was ")
-    (rule,) = [one for one in told if one.startswith("In phase 2: For a < 1.")]
+    messages = sentences(study)
+    text = " ".join(messages)
+    assert messages[0].startswith("60 plays of decay; the median error of 60 plays with random sets was ")
+    (rule,) = [one for one in messages if one.startswith("In phase 2: For a < 1.")]
     below, above = rule.split(";")
     assert ("x}" in below, "x}" in above) == (True, False)
     assert "In phase 2, switching on u (a factor of " in text
     assert "x helps or harms, depending on the parameters" in text
-    assert "relative error between" in told[-1]
+    assert "relative error between" in messages[-1]
 
 
 def test_a_rule_in_words(study: Study) -> None:

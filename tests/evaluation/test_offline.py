@@ -1,4 +1,4 @@
-"""Offline tests: methods are what they say, pairs are pairs, and a file can be gone on with."""
+"""Offline tests: methods are what they say, pairs are pairs, and a file can be continued."""
 
 from pathlib import Path
 

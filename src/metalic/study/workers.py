@@ -118,7 +118,7 @@ def open_pool(workers: Any) -> Pool:
 
 
 def _local(count: int) -> Cluster:
-    """So many single-threaded processes here, each on its own core before JAX starts in it (see dask_preload.py)."""
+    """This many single-threaded processes here, each on its own core before JAX starts in it (see dask_preload.py)."""
     import dask
     from distributed import Client, LocalCluster
 
