@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import metalic as mt
-from metalic.evaluation.baselines import METHODS, union
+from metalic.evaluation.baselines import METHODS
 from metalic.evaluation.offline import ORACLE, STRIDE, planner
 from metalic.pinn.options import SolverOptions
 from metalic.study import Study
@@ -21,7 +21,7 @@ def test_single_domain_methods(short_study: Study) -> None:
     assert hidden == {"pinn-sub": (3,), "pinn-merge-h": (6,), "pinn-merge-v": (3, 3)}
     given = replace(short_study.settings, options=SolverOptions(points=mt.Points(10, 6, 4)))
     setup = METHODS["pinn-sub"].setup(given, None)
-    assert setup.options.points == union(mt.Points(10, 6, 4), ["1", "2"]) == mt.Points(20, 12, 4)
+    assert setup.options.points == mt.Points(10, 6, 4).together(["1", "2"]) == mt.Points(20, 12, 4)
     assert setup.options.hidden == (20, 20)
 
 

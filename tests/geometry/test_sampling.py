@@ -176,3 +176,8 @@ def test_points_for_polynomials_gather_at_the_faces():
     points = unit_points(4000, 2, CHEBYSHEV, np.random.default_rng(0))
     outer = np.mean((points < 0.0669873) | (points > 0.9330127), axis=0)  # (1 - cos(pi / 6)) / 2
     np.testing.assert_allclose(outer, 1 / 3, atol=0.01)
+
+
+def test_points_of_all_subdomains_together() -> None:
+    points = Points(10, 6, 4, within={"b": 30})
+    assert points.together(["a", "b"]) == Points(40, 12, 4)

@@ -202,6 +202,15 @@ class Bandit:
         return rewards[-1]
 
 
+def randomness(play: int, key: int | Sequence[int]) -> list[int]:
+    """The numbers that a decision's random numbers start from, checked."""
+    keys = [integer(part) for part in (key if isinstance(key, list | tuple) else [key])]
+    found = [part for part in keys if part is not None]
+    if integer(play, least=1) is None or len(found) < len(keys) or not found:
+        raise BanditError(f"plays and pairs are numbered from 1, keys are not negative; got {play} and key {key}")
+    return found
+
+
 class Knowledge(ABC):
     """A bandit with its finished plays: it decides, recommends and explains."""
 
@@ -303,15 +312,13 @@ class Learned(Knowledge):
         choices: Mapping[str, Level] | None = None,
     ) -> Decision:
         self._check_phase(phase)
-        keys = [integer(part) for part in (key if isinstance(key, list | tuple) else [key])]
-        if integer(play, least=1) is None or None in keys or not keys:
-            raise BanditError(f"plays are numbered from 1 and keys are not negative; got play {play} and key {key}")
+        random = randomness(play, key)
         settings = self.bandit.settings
         policy = settings.policy if play > settings.random_plays else Random()
         self._scaled(context, phase, loss)  # also a random play must have a valid context
         if play <= len(settings.first):
             return self._decision(int(settings.first[play - 1]))
-        rng = np.random.default_rng([*(part for part in keys if part is not None), phase])
+        rng = np.random.default_rng([*random, phase])
         allowed = self._allowed(phase, choices)
         if not policy.needs_model:
             return self._decision(int(allowed[policy.choose(_blank(len(allowed)), play, rng)]))

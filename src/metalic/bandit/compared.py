@@ -16,15 +16,13 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import norm, qmc
 
-from metalic.bandit.bandit import Bandit, Effects, Knowledge
+from metalic.bandit.bandit import Bandit, Effects, Knowledge, randomness
 from metalic.bandit.differences import Differences
 from metalic.bandit.history import Pair, Played
 from metalic.bandit.policies import Belief
 from metalic.bandit.settings import Paired
 from metalic.bandit.trend import Trend
-from metalic.errors import BanditError
 from metalic.sets import Decision, Level
-from metalic.validation import integer
 
 CONFIRM = 4  # one pair in this many confirms
 ALIKE = 0.03  # decades; arms whose gains differ by less are the same
@@ -102,11 +100,9 @@ class Compared(Knowledge):
         choices: Mapping[str, Level] | None = None,
     ) -> Decision:
         """The challenger of a pair; `play` is the number of the pair."""
-        keys = [integer(part) for part in (key if isinstance(key, list | tuple) else [key])]
-        if integer(play, least=1) is None or None in keys or not keys:
-            raise BanditError(f"pairs are numbered from 1 and keys are not negative; got pair {play} and key {key}")
+        random = randomness(play, key)
         z, settings, space = self.place(context), self.settings, self.bandit.space
-        rng = np.random.default_rng([*(part for part in keys if part is not None), 0])
+        rng = np.random.default_rng([*random, 0])
         if play <= len(settings.first):
             return space.decision(int(settings.first[play - 1]))
         if play <= settings.random_plays or not self.history:

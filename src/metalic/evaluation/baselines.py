@@ -16,7 +16,7 @@ boundary points, the same schedule and weights, and no interfaces.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from ..bandit import BanditChooser, GreedyChooser, Knowledge, Random, Sequential, Settings, Single
@@ -24,7 +24,6 @@ from ..chooser import Chooser, FixedChooser
 from ..conditions import Catalogue, cpinn_set, xpinn_set
 from ..errors import StudyError
 from ..families.base import Family
-from ..geometry.sampling import Points
 from ..pinn.chosen import chosen
 from ..pinn.options import SolverOptions
 from ..registry import Registry
@@ -110,15 +109,10 @@ class Undivided(Method):
 
     def setup(self, settings: StudySettings, learned: Knowledge | None) -> Setup:
         usual = settings.options.resolve(settings.family, settings.schedule)
-        points = union(usual.points, settings.family.decomposition.names)
+        points = usual.points.together(settings.family.decomposition.names)
         options = replace(settings.options, hidden=self.widths(usual.hidden), points=points)
         chooser = FixedChooser((Decision(settings.catalogue.parse(NONE)),))
         return Setup(settings.family.undivided(), lambda key: chooser, options)
-
-
-def union(points: Points, subdomains: Sequence[str]) -> Points:
-    """The numbers of points of all subdomains together."""
-    return Points(sum(map(points.inside, subdomains)), points.boundary * len(subdomains), points.interface)
 
 
 def _needed(learned: Knowledge | None) -> Knowledge:

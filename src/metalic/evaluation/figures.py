@@ -14,12 +14,12 @@ from matplotlib.ticker import MaxNLocator
 
 from ..bandit import Knowledge
 from ..look import LINES, MARKS, PALETTE, SEQUENTIAL, style
+from ..study.recommendation import NORMAL_95
 from ..study.rows import PlayRow
 from .rules import grid
 from .standing import finished, running_median
 
 NAMED = 18  # sets with a line of their own in a scatter plot
-NORMAL_95 = 1.96
 
 
 def label(settings: Mapping[str, Any]) -> str:

@@ -10,7 +10,8 @@ from jaxtyping import Float
 from ..bandit import Compared, Knowledge
 from ..choices import Arms, levels_text
 from ..study import Study
-from .figures import NORMAL_95, set_name
+from ..study.recommendation import NORMAL_95
+from .figures import set_name
 from .rules import PIECES, Piece, expected_rewards, grid, intervals, recommended
 from .standing import caution, finished
 

@@ -71,6 +71,10 @@ class Points:
         within = {name: factor * count for name, count in dict(self.within).items()}
         return replace(self, collocation=factor * self.collocation, within=within)
 
+    def together(self, subdomains: Sequence[str]) -> Points:
+        """The points of one domain that is undivided: as many as these subdomains have together."""
+        return Points(sum(map(self.inside, subdomains)), self.boundary * len(subdomains), self.interface)
+
     def check(self, subdomains: Sequence[str]) -> None:
         """Raise a GeometryError if `within` names a subdomain that is not among these."""
         for name in dict(self.within):

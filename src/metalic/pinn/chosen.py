@@ -15,7 +15,7 @@ from typing import Any
 from ..choices import Choice
 from ..errors import ChoiceError, MetalicError
 from ..families.base import Family
-from ..geometry import Decomposition, Points
+from ..geometry import Decomposition
 from ..registry import suggestion
 from ..sets import Level
 from .options import SolverOptions
@@ -51,8 +51,7 @@ def chosen(
     try:
         options = replace(options, **weights)
         if UNDIVIDED in cuts.values():
-            usual, count = options.resolve(family, schedule).points, len(family.decomposition)
-            points = Points(usual.collocation * count, usual.boundary * count, usual.interface)
+            points = options.resolve(family, schedule).points.together(family.decomposition.names)
             return family.undivided(), replace(options, points=points)
         return (family.decomposed(**cuts) if cuts else family), options
     except Exception as error:  # of a user's `decompose`, whatever it is
