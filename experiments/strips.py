@@ -4,8 +4,9 @@ The half-width of the inner strip is chosen among 0.06, 0.1, 0.2 and 0.4, togeth
 {u, r, c, x}. The champion is the family's default, {u, c, x} with 0.1. What is recommended is then compared with the
 champion on unseen parameters, from the same seeds.
 
-    python -m experiments.strips play results/plays/burgers-strips-paired-0.db --plays 80
+    python -m experiments.strips play results/plays/burgers-strips-paired-0.db --plays 100
     python -m experiments.strips test results/plays/burgers-strips-paired-0.db --out results/strips --pdes 10
+    python -m experiments.strips draw results/plays/burgers-strips-paired-0.db --out results/strips
 """
 
 from __future__ import annotations
@@ -77,6 +78,17 @@ def _error(study: Study, nu: float, arm: Any, seed: int) -> float:
     return solution.error
 
 
+def draw(path: Path, out: Path) -> None:
+    """What each strip gains over the champion, against nu."""
+    from metalic.bandit import Compared
+    from metalic.evaluation.gains import gains_figure
+
+    with Study(path, Fronts, read_only=True) as study:
+        assert isinstance(study.learned, Compared)
+        figure = gains_figure(study.learned, study.settings.choices[0], study.family.parameters)
+    figure.savefig(out.with_suffix(".png"), dpi=110)
+
+
 def summary(found: dict[str, Any]) -> str:
     """The page of a test."""
     rows = found["pdes"]
@@ -85,6 +97,8 @@ def summary(found: dict[str, Any]) -> str:
     inside = [row["interval"][0] <= error <= row["interval"][1] for row in rows for error in row["learned"]]
     lines = [
         "# A study that chooses the strip of Burgers' equation",
+        "",
+        "![What each strip gains over the champion, against nu](strips.png)",
         "",
         f"{found['plays']} plays with `fast`, in pairs with the champion, {found['champion']}; {len(rows)} unseen nu.",
         "",
@@ -102,12 +116,23 @@ def summary(found: dict[str, Any]) -> str:
             f"| {row['nu']:.4f} | {row['arm']} | {row['probability']:.2f} | {errors[0]:.1e} | {errors[1]:.1e} | "
             f"{row['promised']:.2f} |"
         )
-    return "\n".join([*lines, "", "Made by", "", "```sh", *__doc__.strip().splitlines()[-2:], "```", ""])
+    return "\n".join(
+        [
+            *lines,
+            "",
+            "Made by",
+            "",
+            "```sh",
+            *(line.strip() for line in (__doc__ or "").strip().splitlines()[-3:]),
+            "```",
+            "",
+        ]
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("play", "test"))
+    parser.add_argument("what", choices=("play", "test", "draw"))
     parser.add_argument("ledger", type=Path)
     parser.add_argument("--plays", type=int, default=80)
     parser.add_argument("--seed", type=int, default=0)
@@ -118,6 +143,9 @@ def main() -> None:
     runtime.prepare()
     if given.what == "play":
         play(given.ledger, given.plays, given.seed)
+        return
+    if given.what == "draw":
+        draw(given.ledger, given.out or Path("strips"))
         return
     found = test(given.ledger, given.pdes, given.seeds)
     text = summary(found)
