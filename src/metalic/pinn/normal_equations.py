@@ -7,7 +7,6 @@ of a batch of points, with their derivatives by the weights of either side.
 from __future__ import annotations
 
 import itertools
-from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -19,12 +18,21 @@ from .blocks import Edges, Solver, factorise
 STRIPS = 4
 
 
-class Rows(NamedTuple):
+class Rows(eqx.Module):
     """Weighted rows r of N points of each of B subdomains or pairs, and their Jacobians by the P weights of side a, or
-    of sides a and b."""
+    of sides a and b. `sides` names the subdomains on either side."""
 
     r: Float[Array, "B N"]
     by_side: tuple[Float[Array, "B P N"], ...]
+    sides: tuple[tuple[int, ...], ...] = eqx.field(static=True)
+
+    def jacobians(self, i: int) -> dict[int, Float[Array, "P N"]]:
+        """Those of rows r[i] by the weights of each subdomain, which may be on both sides of a periodic boundary."""
+        found: dict[int, Array] = {}
+        for owners, jacobian in zip(self.sides, self.by_side):
+            k = owners[i]
+            found[k] = found[k] + jacobian[i] if k in found else jacobian[i]
+        return found
 
 
 class NormalEquations(eqx.Module):
@@ -45,22 +53,30 @@ class NormalEquations(eqx.Module):
         block = jnp.zeros((size, size), theta.dtype)
         return cls(jnp.zeros((), theta.dtype), jnp.zeros_like(theta), (block,) * count, (block,) * len(edges), edges)
 
-    def plus(self, rows: Rows, *sides: tuple[int, ...]) -> NormalEquations:
-        """With more rows; `sides` names the subdomains on side a, and on side b if there is one."""
+    def plus(self, *batches: Rows) -> NormalEquations:
+        """With more rows. Those of all batches that belong to the same subdomain or pair are multiplied together: one
+        long product costs less than several short ones."""
+        own: dict[int, list[tuple[Array, Array]]] = {}
+        shared: dict[tuple[int, int], list[tuple[Array, Array]]] = {}
+        for rows in batches:
+            for i in range(len(rows.r)):
+                jacobians = rows.jacobians(i)
+                for k, jacobian in jacobians.items():
+                    own.setdefault(k, []).append((jacobian, rows.r[i]))
+                if len(jacobians) == 2:
+                    low, high = sorted(jacobians)
+                    shared.setdefault((low, high), []).append((jacobians[low], jacobians[high]))
         gradient, diagonal, coupling = self.gradient, list(self.diagonal), list(self.coupling)
-        for i in range(len(rows.r)):
-            own: dict[int, Array] = {}  # a subdomain may be on both sides, across a periodic boundary
-            for owners, j in zip(sides, rows.by_side):
-                own[owners[i]] = own[owners[i]] + j[i] if owners[i] in own else j[i]
-            for k, j in own.items():
-                j = jax.lax.optimization_barrier(j)  # keeps XLA from recomputing or rearranging the rows: 1.6x overall
-                diagonal[k] = diagonal[k] + gram(j)
-                gradient = gradient.at[k].add(j @ rows.r[i])
-            if len(own) == 2:
-                low, high = sorted(own)
-                e = self.edges.index((low, high))
-                coupling[e] = coupling[e] + own[high] @ own[low].T
-        value = self.value + jnp.sum(rows.r * rows.r)
+        for k, found in own.items():
+            jacobian, r = (jnp.concatenate(parts, axis=-1) for parts in zip(*found))
+            jacobian = jax.lax.optimization_barrier(jacobian)  # else XLA rearranges the rows: 1.6x overall
+            diagonal[k] = diagonal[k] + gram(jacobian)
+            gradient = gradient.at[k].add(jacobian @ r)
+        for edge, pairs in shared.items():
+            by_low, by_high = (jnp.concatenate(parts, axis=-1) for parts in zip(*pairs))
+            e = self.edges.index(edge)
+            coupling[e] = coupling[e] + by_high @ by_low.T
+        value = self.value + sum(jnp.sum(rows.r * rows.r) for rows in batches)
         return NormalEquations(value, gradient, tuple(diagonal), tuple(coupling), self.edges)
 
     @property

@@ -13,7 +13,8 @@ Training may *balance* the residual: its rows are multiplied by a factor per sub
 with a thousand times the conductivity does not drown its neighbour. The loss that is reported is always the one above.
 
 A set of conditions pays only for what it uses: conditions are *grouped* by the derivatives they need, a group with no
-active condition is skipped (`lax.cond`), and the normal equations loop over the active rows alone.
+active condition is skipped (`lax.cond`), and the normal equations loop over the active rows alone, unless the program
+holds so few rows that evaluating all of them at once is faster.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import equinox as eqx
@@ -33,6 +35,8 @@ from .blocks import Edges
 from .laws import Law, Place, System, View, in_order
 from .normal_equations import NormalEquations, Rows
 from .objective import Objective
+
+FEW_ROWS = 6  # of conditions in a program: up to here all are evaluated at once, else the active ones in a loop
 
 
 class Block(eqx.Module):
@@ -101,13 +105,19 @@ class Problem(Objective):
         return _over_parts(self, theta, lambda rows: jax.value_and_grad(lambda t: _sum_of_squares(rows(t))))
 
     def normal_equations(self, theta: Float[Array, "K P"]) -> NormalEquations:
-        equations = NormalEquations.empty(theta, self.edges)
+        fixed = []
         for law, block, weight in self.fixed:
             rows_of = partial(law_rows, self, block, law, law.channels)
-            for number in range(law.count):
-                row = partial(row_and_cotangents, rows_of, weight[:, number], number)
-                equations = equations.plus(_jacobian(self, theta, block, law.channels, row), block.a, block.b)
-        return equations if self.interface is None else _with_conditions(self, self.interface, theta, equations)
+            rows = [partial(row_and_cotangents, rows_of, weight[:, number], number) for number in range(law.count)]
+            fixed.append([_jacobian(self, theta, block, law.channels, row) for row in rows])
+        residual, boundary = fixed[0], list(chain.from_iterable(fixed[1:]))
+        equations = NormalEquations.empty(theta, self.edges).plus(*residual)
+        if self.interface is None:
+            return equations.plus(*boundary)
+        groups = [_Group(self, self.interface, theta, views) for views in self.system.groups]
+        if sum(len(group.conditions) for group in groups) <= FEW_ROWS:
+            return equations.plus(*boundary, *chain.from_iterable(group.every_row() for group in groups))
+        return _with_active(self, groups, equations.plus(*boundary))
 
     def curvature(
         self, theta: Float[Array, "K P"], direction: Float[Array, "K P"], h: float | Float[Array, ""] = 0.1
@@ -291,16 +301,13 @@ def _jacobian(
     r, ca, cb = row(*block.split(values))
     pull: Callable[..., Array] = jax.vmap(lambda t, z, s, c: network.channels_and_pullback(t, z, s, channels)[1](c))
     if not block.b:
-        return Rows(r, (pull(*at, ca),))
-    return Rows(r, block.split(pull(*at, jnp.concatenate([ca, cb]))))
+        return Rows(r, (pull(*at, ca),), (block.a,))
+    return Rows(r, block.split(pull(*at, jnp.concatenate([ca, cb]))), (block.a, block.b))
 
 
-def _with_conditions(
-    problem: Problem, block: Block, theta: Float[Array, "K P"], equations: NormalEquations
-) -> NormalEquations:
+def _with_active(problem: Problem, groups: list[_Group], equations: NormalEquations) -> NormalEquations:
     """Loop over the active rows of all conditions; each turn evaluates one row and adds it to the equations. One loop
     for all groups: what it carries is large, and every loop would copy it."""
-    groups = [_Group(problem, block, theta, views) for views in problem.system.groups]
     numbered = [(n, place, i) for n, group in enumerate(groups) for place, i in enumerate(group.conditions)]
     group_of, place_of, condition_of = (jnp.array(column) for column in zip(*numbered))
     active = problem.active[condition_of]
@@ -308,8 +315,7 @@ def _with_conditions(
 
     def body(turn: Int[Array, ""], equations: NormalEquations) -> NormalEquations:
         row = order[turn]
-        rows = jax.lax.switch(group_of[row], [group.row for group in groups], place_of[row])
-        return equations.plus(rows, block.a, block.b)
+        return equations.plus(jax.lax.switch(group_of[row], [group.row for group in groups], place_of[row]))
 
     return jax.lax.fori_loop(0, jnp.sum(active), body, equations)
 
@@ -328,11 +334,31 @@ class _Group:
         """The condition that each row belongs to."""
         return [view.condition for view in self.views for _ in range(view.law.count)]
 
-    def row(self, place: Int[Array, ""]) -> Rows:
+    @property
+    def _choices(self) -> list[Callable[..., Cotangents]]:
         problem, block, channels = self.problem, self.block, _union(self.views)
-        choices: list[Callable[..., Cotangents]] = []
+        found: list[Callable[..., Cotangents]] = []
         for view in self.views:
             rows_of = partial(law_rows, problem, block, view.law, channels, swapped=view.swapped)
             weight = view.factor * problem.lambda_interface[view.condition] * block.weight
-            choices += [partial(row_and_cotangents, rows_of, weight, number) for number in range(view.law.count)]
-        return _jacobian(problem, self.theta, block, channels, partial(jax.lax.switch, place, choices))
+            found += [partial(row_and_cotangents, rows_of, weight, number) for number in range(view.law.count)]
+        return found
+
+    def row(self, place: Int[Array, ""]) -> Rows:
+        """The row at a place that is known only when the program runs."""
+        return self._jacobian(partial(jax.lax.switch, place, self._choices))
+
+    def every_row(self) -> list[Rows]:
+        """All rows; those of conditions that are not active are zero."""
+        active = self.problem.active
+        pairs = zip(self.conditions, self._choices)
+        return [self._jacobian(partial(_only_if, active[condition], row)) for condition, row in pairs]
+
+    def _jacobian(self, row: Callable[..., Cotangents]) -> Rows:
+        return _jacobian(self.problem, self.theta, self.block, _union(self.views), row)
+
+
+def _only_if(
+    active: Bool[Array, ""], row: Callable[..., Cotangents], va: Float[Array, "B C N"], vb: Float[Array, "B C N"]
+) -> Cotangents:
+    return jax.tree.map(lambda part: jnp.where(active, part, 0.0), row(va, vb))

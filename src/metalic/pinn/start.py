@@ -183,12 +183,13 @@ class Fit(Objective):
 
     def normal_equations(self, theta: Float[Array, "K P"]) -> NormalEquations:
         equations, rows = NormalEquations.empty(theta, ()), self._rows(theta)
+        sides = (tuple(range(len(theta))),)
         slope = jnp.ones(self.network.inputs, theta.dtype)
         for component in range(self.network.outputs):
             unit = jnp.zeros_like(rows[0]).at[component].set(1 / np.sqrt(self.values.size))
             pull = lambda t, x, c=unit: self.network.channels_and_pullback(t, x, slope, self._channels)[1](c)  # noqa: E731
             jacobian = jax.vmap(pull)(theta, self.x)
-            equations = equations.plus(Rows(rows[:, component], (jacobian,)), tuple(range(len(theta))))
+            equations = equations.plus(Rows(rows[:, component], (jacobian,), sides))
         return equations
 
     def curvature(
