@@ -132,6 +132,7 @@ class Warm:
             extrapolate=self.extrapolate,
             progress=Watch(_expected(near), self.least, self.progress),
             start=starts,
+            within=chosen.names,
         )
 
     def _from(self, member: Member) -> list[Start]:
