@@ -16,9 +16,10 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import norm, qmc
 
-from metalic.bandit.bandit import Bandit, Effects, Knowledge, randomness
+from metalic.bandit.bandit import Bandit
 from metalic.bandit.differences import Differences
 from metalic.bandit.history import Pair, Played
+from metalic.bandit.knowledge import Effects, Knowledge, randomness
 from metalic.bandit.policies import Belief
 from metalic.bandit.settings import Paired
 from metalic.bandit.trend import Trend
