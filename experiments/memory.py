@@ -126,7 +126,7 @@ def with_several(record: Record, path: Path, family: Any, count: int) -> None:
     """Compare cold and warm solves of a family of several parameters, from a library that is made if it is missing."""
     if any(row["key"] == [_name(family), count - 1] for row in record.found.get("members", [])):
         return
-    mt.prepare(path, family, members=SEVERAL, progress=lambda step: print(path.name, step.finished, flush=True))
+    mt.prepare(path, family, members=SEVERAL, progress=lambda step: print(path.name, step.finished_count, flush=True))
     for n, parameters in enumerate(unseen(family, count)):
         record.once("members", [_name(family), n], partial(compare, family, path, parameters))
 

@@ -25,7 +25,7 @@ from metalic.study.replay import redecide
 FAMILY = f"{HERE / 'tiny.py'}:Tiny"
 
 
-def finished(path: Path) -> list[PlayRow]:
+def finished_plays(path: Path) -> list[PlayRow]:
     with Ledger(path) as ledger:
         return [row for row in ledger.plays() if row.status != "running"]
 
@@ -91,7 +91,7 @@ def siege(folder: Path, kills: int, workers: int, seed: int, environment: dict[s
         process.wait()
         process.stderr.close()
         assert gone(left, 20), "a worker outlived its driver"
-        now = finished(path)
+        now = finished_plays(path)
         kept = {row.number: row for row in now}
         assert all(kept[row.number] == row for row in before), "a finished play was lost or changed"
         before = now
@@ -99,7 +99,7 @@ def siege(folder: Path, kills: int, workers: int, seed: int, environment: dict[s
     last = start(path, plays, workers, environment)
     _, told = last.communicate(timeout=600)
     assert last.returncode == 0, told
-    rows = finished(path)
+    rows = finished_plays(path)
     assert [row.number for row in rows] == list(range(1, plays + 1))
     assert {row.status for row in rows} == {"done"}
     assert sorted(file.name for file in folder.iterdir()) == ["killed.db"]
@@ -108,12 +108,12 @@ def siege(folder: Path, kills: int, workers: int, seed: int, environment: dict[s
 
 def check_undisturbed(folder: Path, environment: dict[str, str]) -> None:
     """The table is that of a study that nobody killed."""
-    rows, whole = finished(folder / "killed.db"), folder / "whole.db"
+    rows, whole = finished_plays(folder / "killed.db"), folder / "whole.db"
     Study(whole, Tiny, **SETTINGS).close()
     undisturbed = start(whole, len(rows), 1, environment)
     _, told = undisturbed.communicate(timeout=900)
     assert undisturbed.returncode == 0, told
-    assert all(a.same_outcome(b) for a, b in zip(rows, finished(whole), strict=True))
+    assert all(a.same_outcome(b) for a, b in zip(rows, finished_plays(whole), strict=True))
 
 
 def check_decisions(folder: Path) -> None:
@@ -174,7 +174,7 @@ def test_a_signal_ends_it_in_time(
     process = subprocess.Popen([*METALIC, *words], env=environment, stderr=subprocess.DEVNULL)
     _wait_for(lambda: _running(path) == workers, 120)
     time.sleep(0.5)
-    left, before = descendants(process), finished(path)
+    left, before = descendants(process), finished_plays(path)
     begun = time.monotonic()
     process.send_signal(number)
     process.wait(timeout=60)
@@ -182,7 +182,7 @@ def test_a_signal_ends_it_in_time(
     print(f"{number.name}, {workers} worker(s): ended after {took:.1f} s")
     assert took < 5.5  # 5 s, and what this machine needs to tell us
     assert gone(left, 20)
-    assert finished(path) == before
+    assert finished_plays(path) == before
     assert len(before) == 3
 
 
@@ -288,7 +288,7 @@ def crowd(folder: Path, plays: int, readers: int) -> tuple[list[list[float]], li
         out, err = process.communicate(timeout=900)
         assert process.returncode == 0, err
         said.append(out)
-    tables = [finished(path) for path in paths]
+    tables = [finished_plays(path) for path in paths]
     assert [len(table) for table in tables] == [plays, plays]
     assert all(a.same_outcome(b) for a, b in zip(*tables, strict=True))  # the same seed
     return [[float(word) for word in text.split()] for text in said[:2]], [int(text) for text in said[2:]]

@@ -30,7 +30,7 @@ def test_a_sweep_is_solved_in_order_and_exported(tmp_path):
     found = mt.sweep(Line, k=(1.0, 2.4, 8), library=tmp_path / "a.db", solver=SOLVER, progress=steps.append)
     ks = np.linspace(1.0, 2.4, 8)
     assert [values["k"] for values in found.parameters] == ks.tolist()
-    assert [step.finished for step in steps] == list(range(1, 9))
+    assert [step.finished_count for step in steps] == list(range(1, 9))
     assert found.errors.max() < 1e-3
     for n, k in enumerate(ks):
         np.testing.assert_allclose(found.values(X[:, None])[n, :, 0], exact(k), atol=2e-3)
@@ -51,7 +51,7 @@ def test_a_sweep_goes_on_where_it_was_stopped(tmp_path):
         pass
 
     def stop(step):
-        if step.finished == 3:
+        if step.finished_count == 3:
             raise StopError
 
     whole = mt.sweep(Line, k=(1.0, 2.0, 6), library=tmp_path / "whole.db", solver=SOLVER)

@@ -12,21 +12,21 @@ from jaxtyping import Float
 
 from .problem import Block, Problem, channel_values, law_rows
 from .sampler import Sampler
-from .setup import Setup
+from .setup import SolveSetup
 
 CANDIDATES = 5  # how many times more points adaptive sampling looks at than it keeps
 # Mean square of the residual, fresh over trained points: sometimes above 10 in good solves, 1e3 to 2e5 beside a layer
 MISSED = 100.0
 
 
-def misses(setup: Setup, problem: Problem, theta: jax.Array, stream: Sequence[int]) -> bool:
+def misses(setup: SolveSetup, problem: Problem, theta: jax.Array, stream: Sequence[int]) -> bool:
     """Whether the residual is much larger on fresh points than on those of the problem, in some subdomain."""
     fresh = _candidates(setup, np.random.default_rng(np.random.SeedSequence([setup.seed, 4, *stream])))
     on_fresh, trained = (_mean_square(problem, block, theta) for block in (fresh, problem.collocation))
     return bool(np.any(on_fresh > MISSED * trained))
 
 
-def adapted(setup: Setup, problem: Problem, theta: jax.Array, spread: Block, stream: int) -> Block:
+def adapted(setup: SolveSetup, problem: Problem, theta: jax.Array, spread: Block, stream: int) -> Block:
     """Half of the points spread out, half drawn from candidates with probability proportional to |r|."""
     rng = np.random.default_rng(np.random.SeedSequence([setup.seed, 2, stream]))
     candidates = _candidates(setup, rng)
@@ -40,7 +40,7 @@ def adapted(setup: Setup, problem: Problem, theta: jax.Array, spread: Block, str
     return eqx.tree_at(lambda block: (block.x, block.y), spread, (x, x))
 
 
-def _candidates(setup: Setup, rng: np.random.Generator) -> Block:
+def _candidates(setup: SolveSetup, rng: np.random.Generator) -> Block:
     """Many random points."""
     wider = setup.sampler.points.times(CANDIDATES)
     return Sampler(setup.system.family, wider, "random").collocation(rng).block(setup.options.precision)

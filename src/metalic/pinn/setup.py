@@ -29,7 +29,7 @@ SAMPLE = 8  # random networks by which residuals are balanced
 
 
 @dataclass
-class Setup:
+class SolveSetup:
     """What is fixed for a whole solve."""
 
     system: System

@@ -25,7 +25,7 @@ from .options import SolverOptions
 from .problem import Block, Problem
 from .sampler import Sampler
 from .schedule import Schedule
-from .setup import Setup, system_for
+from .setup import SolveSetup, system_for
 from .solution import Solution, relative_error
 from .start import Start
 from .training import PhaseTrainer, Report
@@ -76,7 +76,7 @@ def train(
         raise ScheduleError(f"a seed is an integer of at least 0, not {seed!r}")
     chosen = options.resolve(family, schedule)
     with jax.enable_x64(chosen.precision == "float64"), runtime.programs_kept():
-        setup = Setup(
+        setup = SolveSetup(
             system=system_for(family, chosen, schedule, within),
             sampler=Sampler(family, chosen.points, chosen.sampling),
             options=chosen,
@@ -124,7 +124,7 @@ def error_of(
 
 
 def _train(
-    setup: Setup,
+    setup: SolveSetup,
     schedule: Schedule,
     chooser: Chooser,
     progress: Callable[[Report], None] | None,
@@ -177,7 +177,7 @@ def _train(
 class _Trial:
     """Compares starts by one iteration each, with the program that will train."""
 
-    setup: Setup
+    setup: SolveSetup
     problem: Problem
     optimizer: Optimizer
 

@@ -20,7 +20,7 @@ from .optimizers import Ahead, Optimizer, Progress, Status, advance, restart
 from .optimizers import compiled as compile_programs
 from .problem import Block, Problem
 from .schedule import Phase
-from .setup import Setup
+from .setup import SolveSetup
 from .solution import ERROR_CAP, PhaseRecord, relative_error
 from .trained import evaluate
 
@@ -48,7 +48,7 @@ class PhaseTrainer:
 
     def __init__(
         self,
-        setup: Setup,
+        setup: SolveSetup,
         phase: Phase,
         number: int,
         phases: int,

@@ -37,7 +37,7 @@ class Step:
 
     member: Member | None
     parameters: Mapping[str, float]
-    finished: int
+    finished_count: int
     goal: int
     message: str = ""
 
