@@ -89,7 +89,7 @@ def test_a_layer_between_the_points_is_found_on_fresh_points(kink):
     """The peak lies in the widest gap between the points, and is a twelfth as wide as the gap."""
     blind, seeing = solved(kink, None), solved(kink, 20)
     assert blind.error > 0.1
-    assert blind.loss < 1e-6  # nothing in the loss tells
+    assert blind.loss < 1e-6  # the loss does not show it
     assert blind.phases[0].gathered == ()
     (phase,) = seeing.phases
     assert phase.gathered == (20,)

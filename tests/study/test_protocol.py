@@ -47,7 +47,7 @@ def test_a_ledger_keeps_it(tmp_path: Path) -> None:
         assert study.family.final_data is True
     Study(path, "advection", protocol="authors").close()
     Study(tmp_path / "b.db", "advection").close()
-    with pytest.raises(StudyError, match="was begun without a protocol, not with 'authors'"):
+    with pytest.raises(StudyError, match="was created without a protocol, not with 'authors'"):
         Study(tmp_path / "b.db", "advection", protocol="authors")
 
 

@@ -75,7 +75,7 @@ def test_a_sweep_goes_on_where_it_was_stopped(tmp_path):
         ({"parameters": [{"k": 1.0}], "k": [1.0, 2.0]}, "not both"),
     ],
 )
-def test_bad_ranges_are_told_before_anything_is_solved(arguments, message, tmp_path):
+def test_bad_ranges_are_reported_before_anything_is_solved(arguments, message, tmp_path):
     with pytest.raises(ParameterError, match=message):
         mt.sweep(Line, library=tmp_path / "a.db", **arguments)
     assert not (tmp_path / "a.db").exists()
@@ -107,7 +107,7 @@ def test_parameters_from_a_table(tmp_path, monkeypatch):
         (("solve", "poisson", "-p", "s=5", "--cold", "--start", "text.db"), "not both"),
     ],
 )
-def test_bad_words_are_told_in_one_line(command, words, message):
+def test_bad_words_are_reported_in_one_line(command, words, message):
     Path("text.db").write_text("no ledger at all, but longer than a header has to be")
     said = command(*words)
     assert said.code == 2

@@ -1,4 +1,4 @@
-"""What is known from pairs: which arm to play beside the champion next, and which to recommend.
+"""What is known from pairs: which arm to play against the champion next, and which to recommend.
 
 A challenger is recommended in a context where it beats the champion, by more than 0.03 decades, with a given
 probability; of several the one that gains most, and of those that gain the same the one with the fewest conditions.

@@ -207,7 +207,7 @@ def errors_figure(groups: Mapping[str, Sequence[PlayRow]], parameter: str) -> Fi
 
 def methods_figure(groups: Mapping[str, Sequence[float]]) -> Figure:
     """Draw the spread of the errors of every method: a box for quartiles and median, whiskers for the range, a mark
-    for the mean; the number of errors stands beside the name."""
+    for the mean; the number of errors is next to the name."""
     with style():
         figure = Figure(figsize=(8, 1.2 + 0.42 * len(groups)), layout="constrained")
         axis = figure.subplots()

@@ -87,7 +87,7 @@ def champion_sentences(study: Study) -> list[str]:
     if not isinstance(learned, Compared):
         return []
     champion = _arm(study.settings.arms, learned.settings.champion_number)
-    text = f"Every challenger was played beside the champion, {champion}."
+    text = f"Every challenger was played against the champion, {champion}."
     if learned.level:
         text += " Nothing is expected to be better than it by more than 12 % anywhere."
     return [text]

@@ -165,7 +165,7 @@ def _compared(test: OfflineTest) -> str:
     if len(counts) == 1:
         return f"Errors of every method on the same {counts.pop()} PDEs, from the same seeds."
     return (
-        f"Methods were tried on {min(counts)} to {max(counts)} PDEs, the number beside the name; those that two share "
+        f"Methods were tried on {min(counts)} to {max(counts)} PDEs, the number next to the name; those that two share "
         "are the same PDEs with the same seeds. The ratio in the table compares PDE by PDE."
     )
 

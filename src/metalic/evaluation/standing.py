@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CHOSEN, DEFAULT, RANDOM, GIVEN = "chosen", "default set", "random", "given"
 KINDS = (CHOSEN, DEFAULT, RANDOM, GIVEN)
 WINDOW = 15  # plays of a running median
-NEAREST = 5  # plays whose median error stands for their kind at a place
+NEAREST = 5  # plays whose median error represents their kind at a place
 EARLY = 30  # plays below which what is learned is preliminary
 
 

@@ -62,7 +62,7 @@ class SolveSetup:
     def _balanced(self, problem: Problem) -> Problem:
         """With residuals that depend equally on the networks in all subdomains, as much as where they depend least.
 
-        All subdomains see the same sample of random networks, so that only coefficients and sizes tell them apart.
+        All subdomains see the same sample of random networks, so that they differ in coefficients and sizes only.
         """
         rng = np.random.default_rng(np.random.SeedSequence([self.seed, 3]))
         sample = np.stack([self.system.network.init(rng) for _ in range(SAMPLE)])

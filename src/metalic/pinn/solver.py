@@ -93,7 +93,7 @@ def train(
 def reference_values(
     family: Family, parameters: Mapping[str, float], extrapolate: bool = False
 ) -> Float[np.ndarray, "..."] | None:
-    """The family's reference on its grid, or None; beyond the box a reference may not exist, which is no error."""
+    """The family's reference on its grid, or None; beyond the box a reference may not exist, which is not an error."""
     if family.reference is None:
         return None
     try:

@@ -101,6 +101,6 @@ def agreed(stored: str | None, given: str | Protocol | None, path: Any) -> Proto
     """The protocol of an existing ledger; one that is given must be the same."""
     wanted = None if given is None else find_protocol(given)
     if wanted is not None and wanted.name != stored:
-        begun = f"with protocol '{stored}'" if stored else "without a protocol"
-        raise StudyError(f"ledger '{path}' was begun {begun}, not with '{wanted.name}': take another ledger")
+        how = f"with protocol '{stored}'" if stored else "without a protocol"
+        raise StudyError(f"ledger '{path}' was created {how}, not with '{wanted.name}': take another ledger")
     return wanted if wanted or stored is None else PROTOCOLS.named(stored, " One of your own must be passed")

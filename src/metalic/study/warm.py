@@ -2,7 +2,7 @@
 
 A start that belongs to the member brings the loss down to that of its neighbours in 10 to 50 iterations. After every
 chunk of iterations it is seen whether it does: training ends when the loss is as small as the neighbours' or has
-stopped falling, and is given up early if it stays far above. Then a member halfway is solved first; if that does not
+stopped falling, and ends early if it stays far above. Then a member halfway is solved first; if that does not
 help, the caller starts cold and has lost a few iterations.
 """
 
