@@ -44,7 +44,7 @@ lint: $(VENV)/.tests
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.bench --out results/bench
 
-# The libraries of solved members inside the package, a few minutes each on an idle core; run again to go on.
+# The libraries of solved members inside the package, a few minutes each on an idle core; run again to continue.
 libraries: MEMBERS = src/metalic/knowledge/members
 libraries: $(VENV)/.installed
 	mkdir -p $(MEMBERS)

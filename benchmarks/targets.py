@@ -62,7 +62,7 @@ def percent(keys: str) -> Callable[[Any], float]:
 
 
 def newton_growth(found: Any) -> float | None:
-    """The exponent in subdomains, if the largest number of them was measured: a few small ones tell little."""
+    """The exponent in subdomains, if the largest number of them was measured: a few small ones say little."""
     sizes = [row["size"] for row in found["rows"] if row["series"] == "subdomains" and "gauss-newton" in row["ms"]]
     return within("exponents/subdomains/gauss-newton", found) if max(SERIES["subdomains"]) in sizes else None
 

@@ -3,7 +3,7 @@
     python experiments/authors_campaign.py OUT [--only NAME]
 
 Everything is kept in OUT, and whatever is finished there is not run again: stop it anywhere and run the same command
-to continue. Stages are in the order of what they tell; `--only factors` runs the stages whose name contains the text.
+to continue. The most informative stages come first; `--only factors` runs the stages whose name contains the text.
 A test is of a copy of its ledger at this many plays, so that the study can continue.
 """
 
@@ -43,7 +43,7 @@ class Stage:
 
 
 def stages() -> Iterator[Stage]:
-    """In order of what they tell. The first are small, so that there is something to look at early."""
+    """The most informative first. The first are small, so that there is something to look at early."""
     smooth, all_four = ("reaction", "advection"), ("reaction", "advection", "poisson", "burgers")
     yield Stage("play", "reaction", 20)
     yield from (Stage("factors", family, 5) for family in smooth)

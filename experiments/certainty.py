@@ -1,4 +1,4 @@
-"""Can a study tell its sets from the plain cPINN set? What its reward model promises, and what was measured.
+"""Can a study distinguish its sets from the plain cPINN set? What its reward model promises, and what was measured.
 
     python -m experiments.certainty results/tests results/plays --out results/certainty
 

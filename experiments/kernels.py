@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import norm, spearmanr
 
-from experiments.ledgers import finished
+from experiments.ledgers import finished_rows
 from metalic import runtime
 from metalic.bandit import KERNELS, Bandit, Played, PlayedPhase, Sequential
 from metalic.families import find_family
@@ -27,7 +27,7 @@ FOLDS, SPLITS = 5, 2
 
 def plays_of(path: Path) -> tuple[str, list[Played]]:
     """The family of a ledger and its finished plays, with -log10 error as the reward of each phase."""
-    family, rows = finished(path)
+    family, rows = finished_rows(path)
     found = []
     for row in rows:
         losses = (None, row.phases[0].loss)

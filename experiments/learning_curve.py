@@ -4,7 +4,7 @@
 
 For every kernel and every number of plays, the sets that follow from the first plays of the ledger (posterior mean,
 the loss between phases as expected) are used to solve the same unseen problems with the ledger's schedule. Solves are
-shared by all models that recommend the same sets for a problem, and kept in the .json file: run again to go on.
+shared by all models that recommend the same sets for a problem, and kept in the .json file: run again to continue.
 """
 
 import argparse

@@ -90,7 +90,7 @@ def main() -> None:
     parser.add_argument("--more", type=int, default=30, help="more solves per family from the library, for failures")
     parser.add_argument("--sweep", type=int, default=101, help="members of the sweep; 0 for none")
     parser.add_argument("--several", type=int, default=10, help="unseen parameters where there are several")
-    parser.add_argument("--minutes", type=float, default=1e6, help="when to stop; run again to go on")
+    parser.add_argument("--minutes", type=float, default=1e6, help="when to stop; run again to continue")
     parser.add_argument("--library", type=Path, help="a directory of libraries instead of those in the package")
     parser.add_argument("--out", type=Path, default=Path("results/memory"))
     options = parser.parse_args()
@@ -126,7 +126,7 @@ def with_several(record: Record, path: Path, family: Any, count: int) -> None:
     """Compare cold and warm solves of a family of several parameters, from a library that is made if it is missing."""
     if any(row["key"] == [_name(family), count - 1] for row in record.found.get("members", [])):
         return
-    mt.prepare(path, family, members=SEVERAL, progress=lambda step: print(path.name, step.finished, flush=True))
+    mt.prepare(path, family, members=SEVERAL, progress=lambda step: print(path.name, step.finished_count, flush=True))
     for n, parameters in enumerate(unseen(family, count)):
         record.once("members", [_name(family), n], partial(compare, family, path, parameters))
 

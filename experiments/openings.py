@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from metalic.evaluation.offline import OfflineTest
 
 
-def told(test: OfflineTest) -> str:
+def opening_of(test: OfflineTest) -> str:
     """How the study of a test chose its sets."""
     from metalic.evaluation.figures import label
 
@@ -46,7 +46,7 @@ def same_pdes(tests: list[OfflineTest]) -> None:
 
 
 def against(theirs: Mapping[int, float], ours: Mapping[int, float]) -> tuple[float | None, float | None, float | None]:
-    """`compare` over the PDEs that both have solved; nothing to tell of none, or of a method and itself."""
+    """`compare` over the PDEs that both have solved; None if there are none, or of a method and itself."""
     from metalic.evaluation.offline import compare
 
     common = [pde for pde in theirs if pde in ours]

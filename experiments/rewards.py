@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import spearmanr
 
-from experiments.ledgers import finished
+from experiments.ledgers import finished_rows
 from metalic import Study
 
 
@@ -29,7 +29,7 @@ def main() -> None:
             if study.settings.reward.name != "residual":
                 parser.error(f"{path} has the reward {study.settings.reward}, not residual")
             schedule = study.settings.schedule.name
-        family, rows = finished(path)
+        family, rows = finished_rows(path)
         pools[family, schedule] += rows
     found = []
     for (family, schedule), rows in pools.items():

@@ -1,7 +1,7 @@
 """What helps where `fast` is least accurate: Burgers' equation with a small viscosity, whose front is thinner than the
 distance between collocation points.
 
-    python -m experiments.sharp_front --out results/sharp_front      # run again to go on
+    python -m experiments.sharp_front --out results/sharp_front      # run again to continue
 
 Solves the same problems with `fast` as it is and with one thing changed at a time: points that gather where the
 residual is large, four times the points, four times the iterations, a deeper network; and with several changed.

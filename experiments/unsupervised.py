@@ -41,12 +41,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/unsupervised"))
     options = parser.parse_args()
     runtime.prepare()
-    from experiments.ledgers import finished
+    from experiments.ledgers import finished_rows
     from metalic.families import find_family
 
     rows, lines = [], []
     for supervised, unsupervised in zip(options.ledgers[::2], options.ledgers[1::2], strict=True):
-        family = find_family(finished(supervised)[0])
+        family = find_family(finished_rows(supervised)[0])
         low, high = zip(*family.parameters.values())
         unit = qmc.Sobol(len(low), rng=7).random(options.problems)
         problems = [dict(zip(family.parameters, map(float, x))) for x in qmc.scale(unit, low, high)]

@@ -100,7 +100,7 @@ def test_what_is_made_from_a_ledger_on_the_command_line(tmp_path: Path, command:
     [
         ("--family", r"is of your family 'own'.*--family FILE\.py:CLASS"),
         ("--schedule", r"an optimizer of your own: give it, --schedule FILE\.py:NAME"),
-        ("--reward", r"begun with your reward 'plain'.*--reward FILE\.py:CLASS"),
+        ("--reward", r"created with your reward 'plain'.*--reward FILE\.py:CLASS"),
     ],
 )
 def test_what_is_your_own_is_given_again(command: Callable[..., Any], missing: str, message: str) -> None:

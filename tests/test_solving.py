@@ -72,7 +72,7 @@ def attempt(family=Line, conditions="u", schedule=ONE, **settings):
         ({"lambda_interface": float("nan")}, ScheduleError, "lambda_interface.* not nan"),
     ],
 )
-def test_a_wrong_argument_is_told(arguments, error, message):
+def test_a_wrong_argument_is_reported(arguments, error, message):
     with pytest.raises(error, match=message):
         attempt(**arguments)
 
@@ -105,12 +105,12 @@ def changed(**body):
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else None,
 )
-def test_a_wrong_family_is_told(body, error, message):
+def test_a_wrong_family_is_reported(body, error, message):
     with pytest.raises(error, match=message):
         attempt(changed(**body), "all", k=2.0)
 
 
-def test_a_decomposition_that_overlaps_or_has_a_hole_is_told_when_it_is_made():
+def test_a_decomposition_that_overlaps_or_has_a_hole_is_reported_when_it_is_made():
     box = mt.Box(x=(0, 1))
     with pytest.raises(GeometryError, match="'a' and 'b' overlap"):
         mt.Decomposition(box, {"a": mt.Box(x=(0, 0.6)), "b": mt.Box(x=(0.5, 1))})
@@ -143,7 +143,7 @@ def test_a_library_of_the_package_is_used_unless_something_is_given(tmp_path, mo
     assert used == 3 * [str(path)]
 
 
-def test_a_library_without_a_member_to_start_from_is_told(tmp_path):
+def test_a_library_without_a_member_to_start_from_is_reported(tmp_path):
     with mt.Library(tmp_path / "bad.db", Line) as library:
         library.add(untrained(Line, error=0.5))
     for start in (library, library.path, mt.Library(tmp_path / "empty.db", Line)):

@@ -125,8 +125,8 @@ class Registry(Mapping[str, T], Generic[T]):
         raise self.error(f"'{place}' has no {self.kind} '{name}'; it has: {', '.join(self._things(module)) or 'none'}")
 
     def _import_file(self, path: Path) -> ModuleType:
-        """The file as a module whose name tells place and content: equal stems do not collide, and a file that has not
-        changed is executed once."""
+        """The file as a module whose name contains place and content: equal stems do not collide, and a file that
+        has not changed is executed once."""
         if not path.is_file():
             raise self.error(f"no file '{path}'")
         content = hashlib.sha256(bytes(path.resolve()) + b"\0" + path.read_bytes()).hexdigest()

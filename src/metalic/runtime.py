@@ -71,7 +71,7 @@ def start_jax() -> None:
 
 
 def has_spare_core() -> bool:
-    """Whether something can be done beside the training without slowing it down."""
+    """Whether something can run during the training without slowing it down."""
     if not hasattr(os, "sched_getaffinity"):
         return (os.cpu_count() or 1) > 1
     return len(_spare or os.sched_getaffinity(0)) > 1

@@ -115,7 +115,7 @@ def solve(
             by least squares.
         cold: Start from random networks, whatever libraries there are.
         choices: Where to cut and into how many parts, by the arguments of the family's `decompose`, such as
-            {"strip": 0.2}; a recommendation brings its own.
+            {"strip": 0.2}; a recommendation contains its own.
         parameters: The parameters of the member; they can also be given by name, as `s=5`.
         **by_name: Parameters by name.
 

@@ -46,7 +46,7 @@ def test_play_show_recommend_replay_and_solve(metalic: Metalic, tmp_path: Path) 
         (["--choose", "knife=0.5,0.6"], "no choice 'knife'"),
         (["--choose", "cut=0.3,0.5", "--choose", "cut=0.3,0.7"], "choice 'cut' is given twice"),
         (["--choose", "lambda_boundary=" + ",".join(map(str, range(20000)))], "there are 160000 arms"),
-        (["--choose", "cut=0.3,0.7"], "the champion is no arm"),
+        (["--choose", "cut=0.3,0.7"], "the champion is not an arm"),
         (["--champion", "u,v"], "no condition 'v'"),
         (["--probability", "2"], "probability is a number from 0.5"),
         (["--plays", "3"], "make an odd number"),

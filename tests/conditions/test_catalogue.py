@@ -151,6 +151,6 @@ def test_words_for_all_and_none():
         (np.zeros((2, 9)), "0/1 vector"),
     ],
 )
-def test_what_is_no_set_is_told(given, message):
+def test_what_is_not_a_set_is_reported(given, message):
     with pytest.raises(ConditionError, match=message):
         POISSON.parse(given)

@@ -58,10 +58,10 @@ def test_pages_and_downloads(serve: Callable[..., Any], played: Path) -> None:
             assert answer.read(8) == b"\x89PNG\r\n\x1a\n"
         assert "conditions" in get(base + "/study/0/play/7")[1]
         assert "b.db" in get(base + "/study/0/compare?other=1")[1]
-        for place, told in (("/study/7", "no study 7"), ("/study/0/play/99", "no play 99"), ("/x", "no such page")):
+        for place, message in (("/study/7", "no study 7"), ("/study/0/play/99", "no play 99"), ("/x", "no such page")):
             code, text, _ = get(base + place)
             assert code in (404, 409)
-            assert told in text
+            assert message in text
             assert text.count('id="problem"') == 1
             assert "Traceback" not in text
 
@@ -81,8 +81,8 @@ def test_hostile_text_is_text(serve: Callable[..., Any], browser: Any, tmp_path:
         study.tell(study.ask(), ValueError(hurt), attempts=3)
     with serve(tmp_path / "h.db", family=decay.Hostile) as dashboard:
         page = browser.new_page()
-        told: list[str] = []
-        page.on("dialog", lambda dialog: (told.append(dialog.message), dialog.dismiss()))
+        dialogs: list[str] = []
+        page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
         for place in ("/study/0", "/study/0/play/7", "/study/0/play/2", "/study/0?words=" + hurt.replace(" ", "%20")):
             page.goto(f"http://127.0.0.1:{dashboard.port}{place}")
             assert page.locator("script").count() == 1  # htmx
@@ -90,7 +90,7 @@ def test_hostile_text_is_text(serve: Callable[..., Any], browser: Any, tmp_path:
         page.goto(f"http://127.0.0.1:{dashboard.port}/study/0/play/7")
         assert hurt in page.locator(".caution").inner_text()
         assert decay.Hostile.name in page.locator("h1").inner_text()
-        assert not told
+        assert not dialogs
         page.close()
 
 
@@ -125,9 +125,9 @@ def test_a_family_that_is_not_known(serve: Callable[..., Any], played: Path) -> 
     with serve(played / "b.db") as dashboard:
         base = f"http://127.0.0.1:{dashboard.port}"
         assert "10 finished" in get(base + "/study/0")[1]
-        told = get(base + "/study/0/learned", **{"HX-Request": "true"})[1]
-        assert "of your family" in told
-        assert "Give it: --family" in told
+        answer = get(base + "/study/0/learned", **{"HX-Request": "true"})[1]
+        assert "of your family" in answer
+        assert "Give it: --family" in answer
 
 
 def test_the_slider_changes_the_set(serve: Callable[..., Any], browser: Any, played: Path) -> None:
@@ -180,8 +180,8 @@ def test_ten_tabs_beside_a_study_that_is_played(serve: Callable[..., Any], brows
         command = [*tiny.METALIC, "play", str(path), "--family", family, "--plays", str(plays), "--quiet"]
         player = subprocess.Popen(command, env=os.environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         assert player.stderr is not None
-        told = player.stderr.read()
-        assert player.wait(300) == 0, told
+        errors = player.stderr.read()
+        assert player.wait(300) == 0, errors
         for page in pages:
             expect(page.locator("dd").first).to_contain_text(f"{plays} finished", timeout=60_000)
             assert page.locator("#plays tbody tr").count() == plays

@@ -85,7 +85,7 @@ def test_what_does_not_fit_is_refused(short_study: Study, tmp_path: Path) -> Non
     with pytest.raises(StudyError, match="not of an offline test"):
         OfflineTest.read(short_study.path)
     with pytest.raises(StudyError, match="trials was"):
-        Study(path, decay.Decay)  # a test is not a study to go on with
+        Study(path, decay.Decay)  # a test is not a study to continue
     more = decay.play(tmp_path / "more.db", 31)
     with (
         Study(more, decay.Decay, read_only=True) as other,

@@ -64,7 +64,7 @@ def test_a_box_is_closed(edge):
         ({"c": 2.5, "k": 0}, r"c=2.5 is outside its box \[1, 2\]; extrapolate=True \(--extrapolate\) allows it"),
     ],
 )
-def test_wrong_parameters_are_told(given, message):
+def test_wrong_parameters_are_reported(given, message):
     with pytest.raises(ParameterError, match=message):
         Sound().check_parameters(given)
 
@@ -104,7 +104,7 @@ REMOVED = object()
         ({"boundary": lambda self: [Periodic("y")]}, FamilyError, r"Periodic\('y'\) names no coordinate"),
     ],
 )
-def test_what_is_missing_or_does_not_fit_is_told(changes, error, message):
+def test_what_is_missing_or_does_not_fit_is_reported(changes, error, message):
     with pytest.raises(error, match=message):
         find_family(made(**changes))
 
@@ -124,19 +124,19 @@ def test_what_is_missing_or_does_not_fit_is_told(changes, error, message):
         (lambda self, u, p, c, k: {}["missing"], "residual cannot be evaluated .*KeyError"),
     ],
 )
-def test_a_wrong_residual_is_told_with_the_name_of_its_family(residual, message):
+def test_a_wrong_residual_is_reported_with_the_name_of_its_family(residual, message):
     system = System(made(residual=residual)(), Network(2, 1, (3,)))
     with pytest.raises(FamilyError, match=f"family 'mine': {message}"):
         _ = system.residual
 
 
-def test_a_residual_of_the_wrong_shape_is_told_for_systems_too():
+def test_a_residual_of_the_wrong_shape_is_reported_for_systems_too():
     family = made(components=("h", "v"), residual=lambda self, u, p, c, k: (u.h.x * np.ones(3), u.v.t))
     with pytest.raises(FamilyError, match=r"family 'mine': residual: .*array of shape \(3,\)"):
         _ = System(family(), Network(2, 2, (3,))).residual
 
 
-def test_wrong_boundary_values_are_told():
+def test_wrong_boundary_values_are_reported():
     family = made(boundary=lambda self: [Dirichlet("x=0", lambda p: p.y)])
     with pytest.raises(FamilyError, match="boundary condition 1: a point has no 'y'"):
         _ = System(family(), Network(2, 1, (3,))).boundary
@@ -145,7 +145,7 @@ def test_wrong_boundary_values_are_told():
         _ = System(family(), Network(2, 2, (3,))).boundary
 
 
-def test_a_condition_that_does_not_exist_is_told():
+def test_a_condition_that_does_not_exist_is_reported():
     with pytest.raises(ConditionError, match="'mine' lists condition 'c', but has only u, uavg, r, rc, gr, x, t, xx"):
         System(made(conditions=("u", "c"))(), Network(2, 1, (3,)))
 

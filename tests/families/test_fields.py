@@ -112,7 +112,7 @@ def test_a_field_goes_through_functions_and_traces():
     assert float(jax.jit(law)(a)) == pytest.approx(0.25 + np.exp(0.5) * 3, rel=1e-6)
 
 
-def test_an_unknown_derivative_is_told():
+def test_an_unknown_derivative_is_reported():
     with pytest.raises(FamilyError, match=r"'u\.y' is not a derivative.* coordinates x, t"):
         _ = unknown().y
     with pytest.raises(FamilyError, match=r"'v\.xz' is not a derivative"):
@@ -184,7 +184,7 @@ def test_only_what_is_used_is_touched():
 
 
 def test_touching_computes_nothing():
-    """A law is only traced: one that would blow up at the recorded zeros does no harm, a branch on values is told."""
+    """A law is only traced: one that would blow up at the zeros does no harm, a branch on values is reported."""
     assert seen(lambda u: 1 / u.value) == {(0, Partial((0, 0)))}
     with pytest.raises(jax.errors.TracerBoolConversionError):
         seen(lambda u: u.x if u.value > 0 else 0.0)

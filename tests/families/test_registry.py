@@ -12,7 +12,7 @@ from metalic.families import (
 
 
 @pytest.mark.parametrize(("text", "near"), [("poison", "poisson"), ("burger", "burgers")])
-def test_an_unknown_family_is_told_with_the_nearest(text, near):
+def test_an_unknown_family_is_reported_with_the_nearest(text, near):
     with pytest.raises(
         FamilyError, match=f"no family '{text}': allowed are .*poisson.* Did you mean '{near}'.* Your own: path"
     ):
@@ -52,12 +52,12 @@ def test_families_are_found_in_every_way(tmp_path, monkeypatch):
         (":", "no family ':': allowed are"),
     ],
 )
-def test_a_place_without_a_family_is_told(text, message):
+def test_a_place_without_a_family_is_reported(text, message):
     with pytest.raises(FamilyError, match=message):
         find_family(text)
 
 
-def test_a_file_that_fails_is_told(tmp_path):
+def test_a_file_that_fails_is_reported(tmp_path):
     file = tmp_path / "broken.py"
     file.write_text("1 / 0\n")
     with pytest.raises(FamilyError, match=r"broken\.py' failed: ZeroDivisionError"):
@@ -68,6 +68,6 @@ def test_a_file_that_fails_is_told(tmp_path):
 
 
 @pytest.mark.parametrize("thing", [None, 5, int])
-def test_what_is_no_family_at_all_is_told(thing):
+def test_what_is_not_a_family_is_reported(thing):
     with pytest.raises(FamilyError):
         find_family(thing)

@@ -18,6 +18,7 @@ POINTS = mt.Points(24, 8, 6)
 HIDDEN = (5,)
 SOLVER = {"hidden": (6,), "points": POINTS}
 ADAM, LIMITED, NEWTON = Adam(1e-2), LBFGS(), GaussNewton()
+SHORT = (mt.Phase(ADAM, 60), mt.Phase(NEWTON, 12))
 
 
 class Line(mt.Family):
@@ -40,6 +41,10 @@ class Line(mt.Family):
 
     def reference(self, k):
         return lambda points: np.sin(k * points[:, 0]) / np.sin(k)
+
+
+def line(conditions="u,c", schedule=SHORT, **settings):
+    return mt.solve(Line, conditions, schedule, **({"hidden": HIDDEN, "points": POINTS, "k": 2.0} | settings))
 
 
 class Lean(mt.Condition):

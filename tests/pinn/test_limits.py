@@ -119,7 +119,7 @@ def test_a_solve_that_its_time_limit_ended_continues_with_the_same_call(tmp_path
     same(solution, whole)
     assert calls == 5  # 15 + 15 iterations, whose last chunk ends the phase, and 6 + 6 + 6 + 6
     assert sum(h[1] for h in solution.phases[1].history) > 0
-    assert list(solution.phases[1].history) == sorted(solution.phases[1].history)  # seconds go on, too
+    assert list(solution.phases[1].history) == sorted(solution.phases[1].history)  # seconds continue, too
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def test_scaling():
         scale(Line(), "unit")
 
 
-def test_an_unknown_sampling_is_told():
+def test_an_unknown_sampling_is_reported():
     with pytest.raises(GeometryError, match="no sampling 'halton': allowed are random"):
         Sampler(Poisson(), SMALL, "halton").draw(0)
 

@@ -51,7 +51,7 @@ def test_a_schedule_by_name_phases_or_itself():
         ({"optimizer": "adam"}, "optimizer.* not 'adam'"),
     ],
 )
-def test_a_wrong_phase_is_told(arguments, message):
+def test_a_wrong_phase_is_reported(arguments, message):
     with pytest.raises(ScheduleError, match=message):
         Phase(**({"optimizer": ADAM, "iterations": 5} | arguments))
 

@@ -88,7 +88,7 @@ def test_outside_the_domain_there_is_no_solution(at):
         ([["a", "b"]], {}, "number"),
     ],
 )
-def test_points_that_make_no_sense_are_told(points, at, message):
+def test_points_that_make_no_sense_are_reported(points, at, message):
     with pytest.raises(GeometryError, match=message):
         untrained(Poisson)(points, **at)
 

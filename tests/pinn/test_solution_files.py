@@ -111,7 +111,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(saved, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("place", ["missing/solution.npz", "."])
-def test_what_cannot_be_written_is_told(place, tmp_path):
+def test_what_cannot_be_written_is_reported(place, tmp_path):
     with pytest.raises(FileError, match="cannot write"):
         untrained(Poisson).save(tmp_path / place)
     assert list(tmp_path.iterdir()) == []
@@ -271,7 +271,7 @@ def test_a_foreign_file_is_refused(content, tmp_path):
     refuses(path)
 
 
-def test_what_is_not_there_is_told(tmp_path):
+def test_what_is_not_there_is_reported(tmp_path):
     with pytest.raises(FileError, match=r"cannot read .*nothing\.npz': No such file"):
         Solution.load(tmp_path / "nothing.npz")
     with pytest.raises(FileError, match="cannot read"):

@@ -197,7 +197,7 @@ def test_networks_too_small_for_a_start_are_refused():
         fitted(wild, target(Line, (1,)))
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path):
+def test_a_file_that_is_not_there_is_reported(tmp_path):
     with pytest.raises(FileError, match="cannot read"):
         mt.solve(Line, k=1.5, start=tmp_path / "absent.npz")
     with pytest.raises(ScheduleError, match="no schedule"):

@@ -108,7 +108,7 @@ def test_a_reference_of_zeros() -> None:
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_a_reference_that_is_not_finite(bad: float) -> None:
-    """No error can be measured against it: told before anything is trained."""
+    """No error can be measured against it: reported before anything is trained."""
     family = changed(reference=lambda self, a: lambda points: np.full(len(points), bad))
     with pytest.raises(MetalicError, match="the reference is not finite"):
         solved(family, "adam")
@@ -231,7 +231,7 @@ def test_a_long_history_is_thinned() -> None:
 
 
 def long_ledger(path: Path, plays: int, bandit: Sequential) -> None:
-    """A ledger with so many finished plays, written at once."""
+    """A ledger with this many finished plays, written at once."""
     with Study(path.with_suffix(".one"), Tiny, bandit, **SETTINGS) as study:
         settings = study.settings.to_dict()
     rng = np.random.default_rng(0)

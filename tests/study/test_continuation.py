@@ -64,7 +64,7 @@ def test_steps_are_halved_where_starts_in_between_are_bad(tmp_path, monkeypatch)
     assert len(mt.prepare(tmp_path / "b.db", Line, members=3, refine=2, solver=SOLVER)) == 3
 
 
-def test_close_members_are_told_from_distant_ones(prepared, tmp_path):
+def test_close_members_are_distinguished_from_distant_ones(prepared, tmp_path):
     """Between members of a dense library ten iterations are enough; from random weights they are not."""
     assert Warm(prepared).close({"k": 1.77})
     rng = np.random.default_rng(0)
@@ -76,7 +76,7 @@ def test_close_members_are_told_from_distant_ones(prepared, tmp_path):
     assert not Warm(library).close({"k": 1.77})
 
 
-def test_a_pass_begins_where_it_is_told_to(tmp_path):
+def test_a_pass_begins_where_it_is_asked_to(tmp_path):
     library = mt.prepare(tmp_path / "a.db", Line, members=3, refine=0, begin={"k": 2.4}, solver=SOLVER)
     assert [member.parameters["k"] for member in library] == [2.5, 1.75, 1.0]
     with pytest.raises(ParameterError, match="outside its box"):

@@ -1,4 +1,4 @@
-"""Whether a file belongs to a family: told by name, parameters and a hash of the equations."""
+"""Whether a file belongs to a family: decided by name, parameters and a hash of the equations."""
 
 import metalic as mt
 from metalic.study.equations import equations_hash
@@ -51,8 +51,8 @@ def changed():
 
 
 def test_code_counts_and_comments_do_not():
-    one, told, other = (equations_hash(mt.find_family(make())) for make in (plain, documented, changed))
-    assert one == told
+    one, same, other = (equations_hash(mt.find_family(make())) for make in (plain, documented, changed))
+    assert one == same
     assert one != other
 
 

@@ -68,7 +68,7 @@ def test_cut_off_at_every_97th_byte(whole: Path, tmp_path: Path) -> None:
 
 
 def check_flips(whole: Path, folder: Path, count: int, seed: int) -> int:
-    """How many of so many changed bytes were noticed; all others left what is read as it was."""
+    """How many of `count` changed bytes were noticed; all others left what is read as it was."""
     content, before = whole.read_bytes(), read(whole)
     noticed = 0
     for at, mask in flips(len(content), count, seed):

@@ -14,7 +14,7 @@ from metalic.study.knowledge import MEMBERS, shipped, shipped_library
 
 RESULTS = Path(__file__).parents[2] / "results" / "plays"
 NAMES = sorted(shipped())
-BEGUN_WITH_TEXTBOOK_SETS = {"advection", "reaction"}  # docs/decisions/0006 tells why
+BEGUN_WITH_TEXTBOOK_SETS = {"advection", "reaction"}  # docs/decisions/0006 says why
 
 
 def test_there_is_one_for_each_family_of_the_paper() -> None:

@@ -1,4 +1,4 @@
-"""Ledger files: what is written is read back, one process writes, and whatever is wrong with a file is told."""
+"""Ledger files: what is written is read back, one process writes, and whatever is wrong with a file is reported."""
 
 import json
 import os
@@ -64,7 +64,7 @@ def test_readers_see_finished_plays_while_a_writer_is_at_work(path: Path) -> Non
         assert len(reader.plays()) == 61
 
 
-def test_the_second_writer_is_refused_and_told_of_the_first(path: Path) -> None:
+def test_the_second_writer_is_refused_and_names_the_first(path: Path) -> None:
     with Ledger.writer(path, None), pytest.raises(LedgerError, match=f"process {os.getpid()} on "):
         Ledger.writer(path, None)
     Ledger.writer(path, None).close()
@@ -133,7 +133,7 @@ def test_truncated(path: Path, kept: int) -> None:
             opened()
 
 
-def test_damaged_pages_are_told_or_harmless(path: Path) -> None:
+def test_damaged_pages_are_reported_or_harmless(path: Path) -> None:
     """Overwrite a random stretch: an error of ours, or all plays as they were; never another exception."""
     content, rng = path.read_bytes(), np.random.default_rng(0)
     with Ledger(path) as ledger:

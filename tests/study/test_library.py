@@ -1,4 +1,4 @@
-"""A library: what it keeps comes back, starts are interpolated as they should be, and bad files are told."""
+"""A library: what it keeps comes back, starts are interpolated as they should be, and bad files are reported."""
 
 import sqlite3
 from dataclasses import replace
@@ -177,7 +177,7 @@ def test_other_decompositions_are_refused(tmp_path: Path) -> None:
         Library(tmp_path / "a.db", Cut)
 
 
-def test_changed_equations_are_told(tmp_path: Path) -> None:
+def test_changed_equations_are_reported(tmp_path: Path) -> None:
     class Changed(Tiny):
         name = "tiny"
 
@@ -199,7 +199,7 @@ def test_changed_equations_are_told(tmp_path: Path) -> None:
         ("UPDATE plays SET context = replace(context, '1', '2')", "does not match its checksum"),
     ],
 )
-def test_damage_is_told(tmp_path: Path, statement: str, message: str) -> None:
+def test_damage_is_reported(tmp_path: Path, statement: str, message: str) -> None:
     line(tmp_path / "a.db")
     db = sqlite3.connect(tmp_path / "a.db")
     db.execute(statement)

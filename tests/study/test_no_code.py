@@ -57,7 +57,7 @@ def test_a_family_named_by_a_ledger_is_not_imported(
 ) -> None:
     monkeypatch.syspath_prepend(str(hostile))
     for read_only in (True, False):
-        with pytest.raises(StudyError, match=r"is of your family 'tiny'; it was begun with .*Give it: --family"):
+        with pytest.raises(StudyError, match=r"is of your family 'tiny'; it was created with .*Give it: --family"):
             Study(hostile / name, read_only=read_only)
     assert not mark.exists()
     with Study(hostile / name, Tiny):

@@ -22,7 +22,7 @@ ROOT = os.geteuid() == 0
 
 
 def fill(study: Study, most: int) -> None:
-    """So many pretended plays, unless something fails."""
+    """At most `most` pretended plays; fewer if something fails."""
     for _ in range(most):
         task = study.ask()
         study.tell(task, tiny.pretend(task))
@@ -78,31 +78,31 @@ from metalic.atomic import write_whole
 from metalic.errors import MetalicError
 from metalic.study import Study
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-told, said = 0, []
+kept, said = 0, []
 try:
     with Study("a.db", tiny.Tiny, tiny.RANDOM, **tiny.SETTINGS) as study:
         while True:
             task = study.ask()
             study.tell(task, tiny.pretend(task))
-            told += 1
+            kept += 1
 except MetalicError as error:
     said.append(str(error))
 try:
     write_whole(Path("a.npz"), lambda file: file.write(b"x" * 200_000))
 except MetalicError as error:
     said.append(str(error))
-print(json.dumps([told, said]))
+print(json.dumps([kept, said]))
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    told, (ledger, file) = json.loads(done.stdout)
-    assert told > 3
+    kept, (ledger, file) = json.loads(done.stdout)
+    assert kept > 3
     assert "cannot read or write ledger" in ledger or "disk is full" in ledger
     assert "cannot write 'a.npz': File too large" in file
     assert not (tmp_path / "a.npz").exists()
     assert not list(tmp_path.glob(".metalic-*"))
     with Study(tmp_path / "a.db", Tiny) as study:
-        assert study.finished_count == told
+        assert study.finished_count == kept
         fill(study, 3)
 
 
@@ -189,13 +189,13 @@ def test_a_path_of_300_characters(tmp_path: Path) -> None:
 def test_names_that_no_file_can_have(tmp_path: Path) -> None:
     deep = tmp_path / ("d" * 200) / ("e" * 200) / ("f" * 100)
     deep.mkdir(parents=True)
-    for path, told in (
+    for path, message in (
         (tmp_path / ("n" * 300), "File name too long"),
         (tmp_path / "nul\0.db", "null byte"),
         (tmp_path / ("n" * 252), "File name too long"),  # no room for .lock
         (deep / "a.db", "a shorter path"),
     ):
-        with pytest.raises(LedgerError, match=told):
+        with pytest.raises(LedgerError, match=message):
             Study(path, Tiny, **SETTINGS)
         with pytest.raises(LedgerError):
             Ledger(path)

@@ -13,7 +13,7 @@ from metalic.study import Study
 from metalic.study.protocol import AUTHORS, counted_once, find_protocol
 
 
-@pytest.mark.parametrize("name", sorted(AUTHORS.members))
+@pytest.mark.parametrize("name", sorted(AUTHORS.families))
 def test_it_fixes_data_inputs_and_weights(name: str) -> None:
     family = AUTHORS.family(mt.find_family(name))
     poisson = name.startswith("poisson")
@@ -47,7 +47,7 @@ def test_a_ledger_keeps_it(tmp_path: Path) -> None:
         assert study.family.final_data is True
     Study(path, "advection", protocol="authors").close()
     Study(tmp_path / "b.db", "advection").close()
-    with pytest.raises(StudyError, match="was begun without a protocol, not with 'authors'"):
+    with pytest.raises(StudyError, match="was created without a protocol, not with 'authors'"):
         Study(tmp_path / "b.db", "advection", protocol="authors")
 
 
@@ -64,7 +64,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
 
 def test_its_page_names_every_family_and_option() -> None:
     page = (Path(__file__).parents[2] / "docs" / "authors-protocol.md").read_text()
-    for name, member in AUTHORS.members.items():
+    for name, member in AUTHORS.families.items():
         assert f"`{name}`" in page
         assert all(f"{option}={value!r}".replace("'", '"') in page for option, value in member.options.items())
     assert f'kernel `{AUTHORS.kernel}`, `gp="{AUTHORS.gp}"`' in page

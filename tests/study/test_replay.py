@@ -1,4 +1,4 @@
-"""Plays and decisions taken again from a ledger: the same bits, and a difference is told."""
+"""Plays and decisions taken again from a ledger: the same bits, and a difference is reported."""
 
 import json
 import math
@@ -21,7 +21,7 @@ FAMILY = f"{HERE / 'tiny.py'}:Tiny"
 
 
 def fill(study: Study, plays: int, flying: int) -> None:
-    """Pretended plays, up to so many in flight at once, that end in an order of their own."""
+    """Pretended plays, up to `flying` of them in flight at once, that end in an order of their own."""
     chance, tasks = random.Random(1), [study.ask()]
     for _ in range(plays - 1):
         if len(tasks) == flying:
@@ -79,7 +79,7 @@ def test_a_play_is_played_again_bit_for_bit(played: Path) -> None:
     json.dumps(found.to_dict(), allow_nan=False)
 
 
-def test_how_far_a_play_is_is_told(played: Path, tmp_path: Path) -> None:
+def test_how_far_a_play_is_is_reported(played: Path, tmp_path: Path) -> None:
     path = changed(played, tmp_path, f"UPDATE phases SET error = error * 1.25 WHERE play = 3 AND phase = 1; {OLD}")
     with Study(path, Tiny, read_only=True) as study:
         found = replay(study, 3)
@@ -87,7 +87,7 @@ def test_how_far_a_play_is_is_told(played: Path, tmp_path: Path) -> None:
     assert found.distance == pytest.approx(0.2)
 
 
-def test_a_decision_that_cannot_be_reproduced_is_told(played: Path, tmp_path: Path) -> None:
+def test_a_decision_that_cannot_be_reproduced_is_reported(played: Path, tmp_path: Path) -> None:
     """Other rewards than those that the decisions saw."""
     path = changed(played, tmp_path, f"UPDATE phases SET reward = 50 * phase - reward * play; {OLD}")
     with Study(path, Tiny, read_only=True) as study:
@@ -133,9 +133,9 @@ def test_on_the_command_line(command: Any, played: Path) -> None:
     assert (one.code, one.out.splitlines()[0]) == (0, "play 3: bit for bit the same"), one
     every = command("replay", played, "--decisions", "--family", FAMILY, "--json")
     assert json.loads(every.out) == {"decisions": 8, "reproduced": 8, "identical": 8, "differing": []}
-    for words, told in (((), "--play NUMBER"), (("--play", 9), "no play 9"), (("--play", 0), "'--play'")):
+    for words, message in (((), "--play NUMBER"), (("--play", 9), "no play 9"), (("--play", 0), "'--play'")):
         wrong = command("replay", played, "--family", FAMILY, *words)
-        assert (wrong.code, told in wrong.err) == (2, True), wrong
+        assert (wrong.code, message in wrong.err) == (2, True), wrong
 
 
 def test_a_difference_on_the_command_line(command: Any, played: Path, tmp_path: Path) -> None:

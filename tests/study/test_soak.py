@@ -25,7 +25,7 @@ from metalic.study.replay import redecide
 FAMILY = f"{HERE / 'tiny.py'}:Tiny"
 
 
-def finished(path: Path) -> list[PlayRow]:
+def finished_plays(path: Path) -> list[PlayRow]:
     with Ledger(path) as ledger:
         return [row for row in ledger.plays() if row.status != "running"]
 
@@ -69,7 +69,7 @@ def strike(process: subprocess.Popen[str], target: str, chance: random.Random) -
 
 
 def siege(folder: Path, kills: int, workers: int, seed: int, environment: dict[str, str]) -> Counter[str]:
-    """Kill a study so many times, check its ledger each time, complete it; how often each part was hit."""
+    """Kill a study `kills` times, check its ledger each time, complete it; how often each part was hit."""
     path, chance, hits = folder / "killed.db", random.Random(seed), Counter[str]()
     Study(path, Tiny, **SETTINGS).close()
     before: list[PlayRow] = []
@@ -91,15 +91,15 @@ def siege(folder: Path, kills: int, workers: int, seed: int, environment: dict[s
         process.wait()
         process.stderr.close()
         assert gone(left, 20), "a worker outlived its driver"
-        now = finished(path)
+        now = finished_plays(path)
         kept = {row.number: row for row in now}
         assert all(kept[row.number] == row for row in before), "a finished play was lost or changed"
         before = now
     plays = max(row.number for row in before) + 2
     last = start(path, plays, workers, environment)
-    _, told = last.communicate(timeout=600)
-    assert last.returncode == 0, told
-    rows = finished(path)
+    _, output = last.communicate(timeout=600)
+    assert last.returncode == 0, output
+    rows = finished_plays(path)
     assert [row.number for row in rows] == list(range(1, plays + 1))
     assert {row.status for row in rows} == {"done"}
     assert sorted(file.name for file in folder.iterdir()) == ["killed.db"]
@@ -108,12 +108,12 @@ def siege(folder: Path, kills: int, workers: int, seed: int, environment: dict[s
 
 def check_undisturbed(folder: Path, environment: dict[str, str]) -> None:
     """The table is that of a study that nobody killed."""
-    rows, whole = finished(folder / "killed.db"), folder / "whole.db"
+    rows, whole = finished_plays(folder / "killed.db"), folder / "whole.db"
     Study(whole, Tiny, **SETTINGS).close()
     undisturbed = start(whole, len(rows), 1, environment)
-    _, told = undisturbed.communicate(timeout=900)
-    assert undisturbed.returncode == 0, told
-    assert all(a.same_outcome(b) for a, b in zip(rows, finished(whole), strict=True))
+    _, output = undisturbed.communicate(timeout=900)
+    assert undisturbed.returncode == 0, output
+    assert all(a.same_outcome(b) for a, b in zip(rows, finished_plays(whole), strict=True))
 
 
 def check_decisions(folder: Path) -> None:
@@ -174,15 +174,15 @@ def test_a_signal_ends_it_in_time(
     process = subprocess.Popen([*METALIC, *words], env=environment, stderr=subprocess.DEVNULL)
     _wait_for(lambda: _running(path) == workers, 120)
     time.sleep(0.5)
-    left, before = descendants(process), finished(path)
+    left, before = descendants(process), finished_plays(path)
     begun = time.monotonic()
     process.send_signal(number)
     process.wait(timeout=60)
     took = time.monotonic() - begun
     print(f"{number.name}, {workers} worker(s): ended after {took:.1f} s")
-    assert took < 5.5  # 5 s, and what this machine needs to tell us
+    assert took < 5.5  # 5 s, and what this machine needs to report it
     assert gone(left, 20)
-    assert finished(path) == before
+    assert finished_plays(path) == before
     assert len(before) == 3
 
 
@@ -218,7 +218,7 @@ print(json.dumps(seen))
 
 
 def long_run(plays: int, folder: Path, environment: dict[str, str]) -> list[list[float]]:
-    """Megabytes, file handles, seconds and threads after each quarter of so many real plays."""
+    """Megabytes, file handles, seconds and threads after each quarter of this many real plays."""
     code = LONG.format(here=str(HERE), plays=plays)
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, timeout=1500
@@ -272,7 +272,7 @@ print(polls)
 
 
 def crowd(folder: Path, plays: int, readers: int) -> tuple[list[list[float]], list[int]]:
-    """Two studies at once with so many readers in all: seconds and seconds of the processor that a play took in each,
+    """Two studies at once with this many readers in all: seconds and seconds of the processor that a play took in each,
     and how often each reader has read."""
     paths = [folder / "one.db", folder / "two.db"]
     for path in paths:
@@ -288,7 +288,7 @@ def crowd(folder: Path, plays: int, readers: int) -> tuple[list[list[float]], li
         out, err = process.communicate(timeout=900)
         assert process.returncode == 0, err
         said.append(out)
-    tables = [finished(path) for path in paths]
+    tables = [finished_plays(path) for path in paths]
     assert [len(table) for table in tables] == [plays, plays]
     assert all(a.same_outcome(b) for a, b in zip(*tables, strict=True))  # the same seed
     return [[float(word) for word in text.split()] for text in said[:2]], [int(text) for text in said[2:]]

@@ -78,7 +78,7 @@ def test_bad_calls(tmp_path: Path) -> None:
         study.play(1)
 
 
-def test_told_outcomes_are_checked(tmp_path: Path) -> None:
+def test_outcomes_are_checked(tmp_path: Path) -> None:
     with Study(tmp_path / "a.db", Tiny, RANDOM, **SETTINGS) as study:
         task = study.ask()
         good = tiny.pretend(task)

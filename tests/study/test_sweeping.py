@@ -30,7 +30,7 @@ def test_a_sweep_is_solved_in_order_and_exported(tmp_path):
     found = mt.sweep(Line, k=(1.0, 2.4, 8), library=tmp_path / "a.db", solver=SOLVER, progress=steps.append)
     ks = np.linspace(1.0, 2.4, 8)
     assert [values["k"] for values in found.parameters] == ks.tolist()
-    assert [step.finished for step in steps] == list(range(1, 9))
+    assert [step.finished_count for step in steps] == list(range(1, 9))
     assert found.errors.max() < 1e-3
     for n, k in enumerate(ks):
         np.testing.assert_allclose(found.values(X[:, None])[n, :, 0], exact(k), atol=2e-3)
@@ -51,7 +51,7 @@ def test_a_sweep_goes_on_where_it_was_stopped(tmp_path):
         pass
 
     def stop(step):
-        if step.finished == 3:
+        if step.finished_count == 3:
             raise StopError
 
     whole = mt.sweep(Line, k=(1.0, 2.0, 6), library=tmp_path / "whole.db", solver=SOLVER)
@@ -75,7 +75,7 @@ def test_a_sweep_goes_on_where_it_was_stopped(tmp_path):
         ({"parameters": [{"k": 1.0}], "k": [1.0, 2.0]}, "not both"),
     ],
 )
-def test_bad_ranges_are_told_before_anything_is_solved(arguments, message, tmp_path):
+def test_bad_ranges_are_reported_before_anything_is_solved(arguments, message, tmp_path):
     with pytest.raises(ParameterError, match=message):
         mt.sweep(Line, library=tmp_path / "a.db", **arguments)
     assert not (tmp_path / "a.db").exists()
@@ -107,7 +107,7 @@ def test_parameters_from_a_table(tmp_path, monkeypatch):
         (("solve", "poisson", "-p", "s=5", "--cold", "--start", "text.db"), "not both"),
     ],
 )
-def test_bad_words_are_told_in_one_line(command, words, message):
+def test_bad_words_are_reported_in_one_line(command, words, message):
     Path("text.db").write_text("no ledger at all, but longer than a header has to be")
     said = command(*words)
     assert said.code == 2

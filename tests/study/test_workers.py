@@ -1,4 +1,4 @@
-"""Plays in parallel processes: all are played, a lost worker costs one attempt, an absent scheduler is told."""
+"""Plays in parallel processes: all are played, a lost worker costs one attempt, an absent scheduler is reported."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ def pool() -> Any:
 
 
 def deadly(task: Task) -> Outcome:
-    """Play 3 kills its worker the first time; every play tells its process and its cores."""
+    """Play 3 kills its worker the first time; every play reports its process and its cores."""
     mark = Path(os.environ["METALIC_TEST_MARK"])
     if task.number == 3 and not mark.exists():
         mark.touch()

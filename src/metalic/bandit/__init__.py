@@ -14,17 +14,21 @@ from metalic.bandit.policies import POLICIES, UCB, Greedy, Policy, Random, Thomp
 from metalic.bandit.settings import Paired, Sequential, Settings, Single
 
 if TYPE_CHECKING:
-    from metalic.bandit.bandit import Bandit, Effects, Knowledge, Learned, all_arms
+    from metalic.bandit.bandit import Bandit, all_arms
     from metalic.bandit.choosers import BanditChooser, GreedyChooser
     from metalic.bandit.compared import Compared
     from metalic.bandit.kernel import KERNELS, RewardKernel, find_kernel
+    from metalic.bandit.knowledge import Effects, Knowledge
+    from metalic.bandit.learned import Learned
     from metalic.bandit.regret import regret_curves, regret_figure
 
 _LAZY = {
-    **dict.fromkeys(("Bandit", "Effects", "Knowledge", "Learned", "all_arms"), "metalic.bandit.bandit"),
+    **dict.fromkeys(("Bandit", "all_arms"), "metalic.bandit.bandit"),
     **dict.fromkeys(("BanditChooser", "GreedyChooser"), "metalic.bandit.choosers"),
     "Compared": "metalic.bandit.compared",
     **dict.fromkeys(("KERNELS", "RewardKernel", "find_kernel"), "metalic.bandit.kernel"),
+    **dict.fromkeys(("Effects", "Knowledge"), "metalic.bandit.knowledge"),
+    "Learned": "metalic.bandit.learned",
     **dict.fromkeys(("regret_curves", "regret_figure"), "metalic.bandit.regret"),
 }
 
@@ -61,7 +65,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load what stands on JAX when it is first asked for."""
+    """Load what needs JAX at its first use."""
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_LAZY[name]), name)

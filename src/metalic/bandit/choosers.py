@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import final
 
-from metalic.bandit.bandit import Knowledge
 from metalic.bandit.history import Played
+from metalic.bandit.knowledge import Knowledge
 from metalic.chooser import Chooser
 from metalic.sets import Decision, Level
 

@@ -1,4 +1,4 @@
-"""What is known from pairs: which arm to play beside the champion next, and which to recommend.
+"""What is known from pairs: which arm to play against the champion next, and which to recommend.
 
 A challenger is recommended in a context where it beats the champion, by more than 0.03 decades, with a given
 probability; of several the one that gains most, and of those that gain the same the one with the fewest conditions.
@@ -16,9 +16,10 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import norm, qmc
 
-from metalic.bandit.bandit import Bandit, Effects, Knowledge, randomness
+from metalic.bandit.bandit import Bandit
 from metalic.bandit.differences import Differences
 from metalic.bandit.history import Pair, Played
+from metalic.bandit.knowledge import Effects, Knowledge, randomness
 from metalic.bandit.policies import Belief
 from metalic.bandit.settings import Paired
 from metalic.bandit.trend import Trend

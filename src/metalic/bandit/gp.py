@@ -25,7 +25,7 @@ from jax.scipy.linalg import cho_solve, solve_triangular
 from jaxtyping import Array, Float
 from scipy.optimize import OptimizeResult, minimize
 
-from metalic.bandit.kernel import AnyArray, Form, Masked, Points
+from metalic.bandit.kernel import AnyArray, Form, Inputs, Masked
 
 SIZES = (
     64,
@@ -43,14 +43,14 @@ GRADIENTS, POLISH = 40, 20  # evaluations of the gradient: per refined start, an
 BOUND = 4.0  # hyperparameters stay within this many prior deviations of their prior median
 
 Contexts = Float[np.ndarray, "n d"]
-Arms = Float[np.ndarray, "n s"]
+ArmRows = Float[np.ndarray, "n s"]
 Rewards = Float[np.ndarray, "observed"]
 
 
 class Data(NamedTuple):
     """Padded data: points, rewards, and two masks: finished plays, and finished or pending plays."""
 
-    points: Points
+    points: Inputs
     reward: Float[AnyArray, "N"]
     observed: Float[AnyArray, "N"]
     present: Float[AnyArray, "N"]
@@ -65,12 +65,12 @@ def _rows(x: np.ndarray, size: int) -> np.ndarray:
     return np.concatenate([x, np.zeros((size - len(x), *x.shape[1:]))])
 
 
-def pad(context: Contexts, arm: Arms, reward: Rewards, least: int = 0) -> Data:
+def pad(context: Contexts, arm: ArmRows, reward: Rewards, least: int = 0) -> Data:
     """Data of a fixed size, at least the given one; points beyond the rewards given are pending."""
     n, done = len(context), len(reward)
     size = padded_size(max(n, least))
     observed, present = _rows(np.ones(done), size), _rows(np.ones(n), size)
-    return Data(Points(_rows(context, size), _rows(arm, size)), _rows(reward, size), observed, present)
+    return Data(Inputs(_rows(context, size), _rows(arm, size)), _rows(reward, size), observed, present)
 
 
 def _covariance(form: Form, theta: Float[Array, "p"], data: Data) -> Float[Array, "N N"]:
@@ -158,7 +158,7 @@ def _search(form: Form, data: Data) -> Float[np.ndarray, "p"]:
     return min((_descend(form, data, u, GRADIENTS) for u in starts), key=lambda end: end.fun).x
 
 
-def fit(form: Form, context: Contexts, arm: Arms, reward: Rewards) -> Float[np.ndarray, "p"]:
+def fit(form: Form, context: Contexts, arm: ArmRows, reward: Rewards) -> Float[np.ndarray, "p"]:
     """The theta of largest posterior density for standardised rewards: the same for the same data."""
 
     def part(size: int) -> Data:
@@ -201,7 +201,7 @@ def _seen(given: Posterior) -> Any:
 def _at(context: Float[Array, "d"], arms: Float[Array, "m s"]) -> Any:
     """All arms in one context, as points of a masked kernel."""
     m = len(arms)
-    return Points(jnp.broadcast_to(context, (m, len(context))), arms), jnp.ones(m)
+    return Inputs(jnp.broadcast_to(context, (m, len(context))), arms), jnp.ones(m)
 
 
 @partial(jax.jit, static_argnums=0)
@@ -276,7 +276,7 @@ class GP:
     form: Form
     theta: Float[np.ndarray, "p"]
     context: Contexts
-    arm: Arms
+    arm: ArmRows
     reward: Rewards
 
     @cached_property
@@ -305,7 +305,7 @@ class GP:
         with jax.enable_x64(True):
             return float(likelihood(covariance(self.form, self.theta, data), data.reward, data.present))
 
-    def with_pending(self, context: Contexts, arm: Arms) -> "GP":
+    def with_pending(self, context: Contexts, arm: ArmRows) -> "GP":
         """The same model with plays in flight."""
         if not len(context):
             return self
@@ -353,7 +353,7 @@ def kept(n: int) -> np.ndarray:
     return np.concatenate([early, np.arange(n - recent, n)])
 
 
-def train(form: Form, context: Contexts, arm: Arms, reward: Rewards) -> GP:
+def train(form: Form, context: Contexts, arm: ArmRows, reward: Rewards) -> GP:
     """Fit a reward model to finished plays; without plays it is the prior at the hyperparameters' prior medians."""
     chosen = kept(len(reward))
     context, arm, reward = context[chosen], arm[chosen], reward[chosen]

@@ -27,11 +27,11 @@ from metalic.errors import BanditError
 from metalic.registry import Registry
 
 AnyArray = Array | np.ndarray
-Point = Any  # Points of one pair, or with a mask beside it; tinygp takes pytrees, but its types say array
+Input = Any  # Inputs of one pair, or with a mask beside them; tinygp takes pytrees, but its types say array
 
 
-class Points(NamedTuple):
-    """Pairs of context and arm; one point inside a kernel, n of them outside."""
+class Inputs(NamedTuple):
+    """Pairs of context and arm; one pair inside a kernel, n of them outside."""
 
     context: Float[AnyArray, "*n d"]
     arm: Float[AnyArray, "*n s"]
@@ -93,7 +93,7 @@ class Paper(RewardKernel):
     def priors(s: int, d: int) -> dict[str, Hyperprior]:
         return {"tau1": Hyperprior(3.0, 1.0), "tau2": Hyperprior(2.0, 0.7)}
 
-    def evaluate(self, X1: Point, X2: Point) -> Float[Array, ""]:
+    def evaluate(self, X1: Input, X2: Input) -> Float[Array, ""]:
         (b, a), (c, e) = X1, X2
         share = 0.5 + 0.5 * jnp.dot(2 * a - 1, 2 * e - 1) / a.shape[-1]
         return _radial(self["tau1"], b, c) * jnp.exp(self["tau2"][0] * share)
@@ -119,7 +119,7 @@ class Lean(RewardKernel):
             "tau2": Hyperprior(2.0, 0.7),
         }
 
-    def evaluate(self, X1: Point, X2: Point) -> Float[Array, ""]:
+    def evaluate(self, X1: Input, X2: Input) -> Float[Array, ""]:
         (b, a), (c, e) = X1, X2
         z = jnp.dot(2 * a - 1, 2 * e - 1) / a.shape[-1]
         near = _radial(self["tau1"], b, c)
@@ -152,7 +152,7 @@ class Additive(RewardKernel):
             "tau2": Hyperprior(2.0, 0.7),
         }
 
-    def evaluate(self, X1: Point, X2: Point) -> Float[Array, ""]:
+    def evaluate(self, X1: Input, X2: Input) -> Float[Array, ""]:
         (b, a), (c, e) = X1, X2
         w = self["weight"]
         near = _radial(self["tau_arm"], b, c)
@@ -168,7 +168,7 @@ class Masked(tinygp.kernels.Kernel):
 
     kernel: RewardKernel
 
-    def evaluate(self, X1: Point, X2: Point) -> Float[Array, ""]:
+    def evaluate(self, X1: Input, X2: Input) -> Float[Array, ""]:
         return X1[1] * X2[1] * self.kernel.evaluate(X1[0], X2[0])
 
 

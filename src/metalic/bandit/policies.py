@@ -86,7 +86,7 @@ class Policy(ABC):
 
     @classmethod
     def with_option(cls, option: str) -> "Policy":
-        """The policy of a text such as 'ucb:2', from what stands after the colon; nothing unless a class allows it."""
+        """The policy of a text such as 'ucb:2', from the text after the colon; nothing unless a class allows it."""
         if option:
             raise BanditError(f"policy '{cls.name}' takes no option, not '{option}'")
         return POLICIES.make(cls)

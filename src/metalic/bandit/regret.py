@@ -20,7 +20,7 @@ from jaxtyping import Float, Int
 from matplotlib.figure import Figure
 
 from metalic.bandit.bandit import MOST_CONDITIONS, all_arms
-from metalic.bandit.kernel import Form, Points, find_kernel
+from metalic.bandit.kernel import Form, Inputs, find_kernel
 from metalic.bandit.policies import UCB, Belief, Policy, Random, Thompson
 from metalic.errors import BanditError
 
@@ -70,7 +70,7 @@ def prior_covariance(
     form = Form(find_kernel(kernel), conditions, contexts.shape[1])
     chosen = hyperparameters or {}
     theta = np.concatenate([np.full(p.size, np.log(chosen.get(name, p.median))) for name, p in form.priors.items()])
-    points: Any = Points(np.repeat(contexts, len(arms), axis=0), np.tile(arms, (len(contexts), 1)))
+    points: Any = Inputs(np.repeat(contexts, len(arms), axis=0), np.tile(arms, (len(contexts), 1)))
     with jax.enable_x64(True):
         K = np.array(form.build(theta)(points, points))
     return K / K[0, 0]

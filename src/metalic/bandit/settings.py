@@ -3,7 +3,7 @@
 Single: one set of conditions for the whole training, one reward model, target = the reward at the end. Sequential: a
 set for each training phase and a reward model for each; the target of a phase is its own reward plus gamma times the
 target of the phase after it (paper, eq. of r_1), and every phase but the first also sees the training loss.
-Paired: one set for the whole training, played beside a champion; the model learns the difference of their rewards.
+Paired: one set for the whole training, played against a champion; the model learns the difference of their rewards.
 """
 
 from abc import ABC
@@ -46,7 +46,7 @@ class Settings(ABC):
         if not isinstance(self.kernel, str | type):
             raise BanditError(f"kernel must be a name such as 'lean' or 'paper', or a class, not {self.kernel!r}")
         if isinstance(self.kernel, str) and ":" in self.kernel:
-            from metalic.bandit.kernel import find_kernel  # stands on JAX, which plain settings do not need
+            from metalic.bandit.kernel import find_kernel  # needs JAX, which plain settings do not need
 
             object.__setattr__(self, "kernel", find_kernel(self.kernel))
         if integer(self.random_plays) is None:

@@ -241,15 +241,15 @@ def _describe_trial(progress: StudyProgress, name: Callable[[int], str]) -> str:
 @contextmanager
 def _sweep_bar() -> Iterator[Callable[[Step], None]]:
     with _bar("compiling") as advance:
-        yield lambda step: advance("members", step.finished, step.goal)
+        yield lambda step: advance("members", step.finished_count, step.goal)
 
 
 def _sweep_line(step: Step) -> None:
     where = ", ".join(f"{name}={value:.6g}" for name, value in step.parameters.items())
     if step.member is None:
-        typer.echo(f"{step.finished}/{step.goal}  {where}  failed: {step.message}", err=True)
+        typer.echo(f"{step.finished_count}/{step.goal}  {where}  failed: {step.message}", err=True)
         return
     measure, phases = step.member.measure, step.member.row.phases
     error = "" if measure is None else f"  error {measure:.2e}"
     steps, seconds = (sum(getattr(phase, name) or 0 for phase in phases) for name in ("iterations", "seconds"))
-    typer.echo(f"{step.finished}/{step.goal}  {where}{error}  {steps} iterations in {seconds:.1f} s", err=True)
+    typer.echo(f"{step.finished_count}/{step.goal}  {where}{error}  {steps} iterations in {seconds:.1f} s", err=True)

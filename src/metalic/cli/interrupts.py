@@ -18,17 +18,17 @@ LAST = 1.0  # seconds from then until the process ends
 
 
 @contextmanager
-def exit_on_interrupt(results: Path, finished: Callable[[], str] = lambda: "") -> Iterator[None]:
+def exit_on_interrupt(results: Path, describe: Callable[[], str] = lambda: "") -> Iterator[None]:
     """Turn a KeyboardInterrupt into exit code 130 and a line that says where finished work is kept.
 
     Args:
         results: Where it is kept.
-        finished: Describes it, when asked after the interrupt.
+        describe: Describes it, when asked after the interrupt.
     """
     try:
         yield
     except KeyboardInterrupt:
-        typer.echo(f"stopped{finished()}; everything finished is in '{results}': run it again to continue", err=True)
+        typer.echo(f"stopped{describe()}; everything finished is in '{results}': run it again to continue", err=True)
         raise typer.Exit(130) from None
 
 

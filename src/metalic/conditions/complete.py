@@ -1,7 +1,7 @@
 """The physically complete set of a family: what must hold across its interfaces, whatever set is trained.
 
 An equation of order n along a coordinate z needs u and its derivatives along z below order n to be continuous across
-a cut in z. Where the flux along z contains the highest of these, continuity of the flux stands in its place: it is
+a cut in z. Where the flux along z contains the highest of these, continuity of the flux takes its place: it is
 also right where coefficients jump and the derivative does.
 """
 
@@ -46,7 +46,7 @@ def complete_set(family: Family) -> tuple[Condition, ...]:
 
 def open_faces(family: Family) -> list[str]:
     """The faces without data of coordinates that have none on either face, though the equation has derivatives along
-    them. The end of time and an outflow are no such faces: their coordinates have data on the other one."""
+    them. The end of time and an outflow are not among them: their coordinates have data on the other one."""
     faces = [face for condition in family.boundary() for face in condition.names(family.decomposition)]
     given = {face.partition("=")[0] for face in faces}
     try:

@@ -245,7 +245,7 @@ class Kept:
 
 
 def token(*views: View) -> str:
-    """A text that stands for what was read; a page holds that of the views it was made from, not of the files now."""
+    """A text that identifies what was read; a page holds that of the views it was made from, not of the files now."""
     return hashlib.sha256(repr([view.reading.version for view in views]).encode()).hexdigest()[:16]
 
 

@@ -24,7 +24,7 @@ KEYS: dict[str, Callable[[PlayRow], Any]] = {
 
 @dataclass(frozen=True)
 class Query:
-    """What stands behind the question mark of an address.
+    """The query of an address: what follows its question mark.
 
     Args:
         sort: The column to sort the plays by: a key of `KEYS`, or a parameter.

@@ -103,7 +103,7 @@ class Dashboard:
                 (r"/static/(.*)", Static, {"path": str(HERE / "static")}),
                 (r"/", Home, common),
                 (number, Overview, common),
-                (number + r"/learned", Learned, common),
+                (number + r"/learned", LearnedPage, common),
                 (number + r"/compare", Compare, common),
                 (number + r"/play/(\d{1,9})", Play, common),
                 (number + r"/plays\.csv", Csv, common),
@@ -200,7 +200,7 @@ class Overview(Page):
             self.write(await self.made(self.desk.overview, number, self.query))
 
 
-class Learned(Page):
+class LearnedPage(Page):
     """What was learned; the first answer is a page that asks again, because fitting takes a while."""
 
     async def get(self, *given: str) -> None:

@@ -14,7 +14,7 @@ from ..conditions import default_conditions
 from ..errors import MetalicError, StudyError
 from ..evaluation.figures import label
 from ..evaluation.narrative import sentences
-from ..evaluation.standing import Standing, caution, finished
+from ..evaluation.standing import Standing, caution, finished_plays
 from ..pinn import Solution
 from ..study import Reading, Recommendation, Study
 from ..study.members import Member
@@ -96,7 +96,7 @@ class View:
 
     def facts(self) -> list[tuple[str, str]]:
         """The progress in a few lines."""
-        done = finished(self.plays)
+        done = finished_plays(self.plays)
         seconds = [sum(phase.seconds or 0.0 for phase in play.phases) for play in done if play.taught]
         odd = [f"{n} {s}" for s in ("diverged", "failed") if (n := sum(play.status == s for play in done))]
         found = [("plays", f"{len(done)} finished" + (f", {self.running} running" if self.running else ""))]

@@ -72,10 +72,10 @@ class Recommended(Method):
 class RandomSets(Method):
     """Uniformly random sets."""
 
-    bandit: Settings
+    bandit_settings: Settings
 
     def setup(self, settings: StudySettings, learned: Knowledge | None) -> Setup:
-        chance = replace(settings.bandit, settings=self.bandit).learn(())
+        chance = replace(settings.bandit, settings=self.bandit_settings).learn(())
         return Setup(settings.family, lambda key: BanditChooser(chance, 1, key), settings.options)
 
 

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from ..look import GREY, LINES, MARKS, PALETTE, style
+from ..study.networks import Moment
 from ..study.rows import PhaseRow, PlayRow
 from .figures import set_name
 from .standing import CHOSEN, DEFAULT, GIVEN, RANDOM, WINDOW, running_median
@@ -22,7 +23,6 @@ Link = Callable[[PlayRow], str]
 COLOURS = {CHOSEN: PALETTE[0], DEFAULT: PALETTE[1], RANDOM: GREY, GIVEN: PALETTE[2]}
 SETS = 6  # that have a colour of their own
 MANY = 2000  # marks above which a figure holds them as an image
-Moment = tuple[int, int, float, float | None, float | None]
 
 
 def medians_figure(groups: Mapping[str, Sequence[PlayRow]], link: Link | None = None) -> Figure:

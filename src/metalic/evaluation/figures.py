@@ -17,7 +17,7 @@ from ..look import LINES, MARKS, PALETTE, SEQUENTIAL, style
 from ..study.recommendation import NORMAL_95
 from ..study.rows import PlayRow
 from .rules import grid
-from .standing import finished, running_median
+from .standing import finished_plays, running_median
 
 NAMED = 18  # sets with a line of their own in a scatter plot
 
@@ -36,12 +36,12 @@ def label(settings: Mapping[str, Any]) -> str:
 
 def accumulated(plays: Sequence[PlayRow]) -> Float[np.ndarray, "plays"]:
     """The cumulative sum of the errors of the finished plays; failed plays count as 0."""
-    return np.cumsum([play.error if play.taught and play.error is not None else 0.0 for play in finished(plays)])
+    return np.cumsum([play.error if play.taught and play.error is not None else 0.0 for play in finished_plays(plays)])
 
 
 def running_errors(plays: Sequence[PlayRow]) -> Float[np.ndarray, "plays"]:
     """The running median of the errors of the finished plays. A sum is dominated by a few early plays; this is not."""
-    return running_median([play.error for play in finished(plays) if play.taught and play.error is not None])
+    return running_median([play.error for play in finished_plays(plays) if play.taught and play.error is not None])
 
 
 def online_figure(
@@ -207,7 +207,7 @@ def errors_figure(groups: Mapping[str, Sequence[PlayRow]], parameter: str) -> Fi
 
 def methods_figure(groups: Mapping[str, Sequence[float]]) -> Figure:
     """Draw the spread of the errors of every method: a box for quartiles and median, whiskers for the range, a mark
-    for the mean; the number of errors stands beside the name."""
+    for the mean; the number of errors is next to the name."""
     with style():
         figure = Figure(figsize=(8, 1.2 + 0.42 * len(groups)), layout="constrained")
         axis = figure.subplots()

@@ -13,7 +13,7 @@ from ..study import Study
 from ..study.recommendation import NORMAL_95
 from .figures import set_name
 from .rules import PIECES, Piece, expected_rewards, grid, intervals, recommended
-from .standing import caution, finished
+from .standing import caution, finished_plays
 
 CONTEXTS = 25  # parameters over which effects are averaged
 OFTEN = 0.1  # share of the parameters
@@ -70,10 +70,10 @@ def learned_rules(learned: Knowledge, boxes: Mapping[str, tuple[float, float]]) 
 
 def how_it_went(study: Study) -> str:
     """The errors of plays with random and with chosen sets."""
-    plays = [(play, play.error) for play in finished(study.plays) if play.taught and play.error is not None]
+    plays = [(play, play.error) for play in finished_plays(study.plays) if play.taught and play.error is not None]
     random = [error for play, error in plays if study.was_random(play)]
     chosen = [error for play, error in plays if play.phases[0].mean is not None]
-    text = f"{len(finished(study.plays))} plays of {study.family.name}"
+    text = f"{len(finished_plays(study.plays))} plays of {study.family.name}"
     if random:
         text += f"; the median error of {len(random)} plays with random sets was {np.median(random):.1e}"
     if chosen:
@@ -87,7 +87,7 @@ def champion_sentences(study: Study) -> list[str]:
     if not isinstance(learned, Compared):
         return []
     champion = _arm(study.settings.arms, learned.settings.champion_number)
-    text = f"Every challenger was played beside the champion, {champion}."
+    text = f"Every challenger was played against the champion, {champion}."
     if learned.level:
         text += " Nothing is expected to be better than it by more than 12 % anywhere."
     return [text]

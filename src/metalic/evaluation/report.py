@@ -34,7 +34,7 @@ from .figures import label, methods_figure
 from .narrative import sentences
 from .offline import OfflineTest, planner
 from .pictures import FIGURES, Picture, find_picture, study_title
-from .standing import finished
+from .standing import finished_plays
 from .tables import Table, summary_table
 
 PAGE = Path(__file__).with_name("page.html")
@@ -107,7 +107,7 @@ def page(chapters: Mapping[str, Chapter], figures: Sequence[Picture], maps: bool
     """The whole page as text."""
     names = list(chapters)
     body = "\n".join(_chapter(name, chapter, figures, maps) for name, chapter in chapters.items())
-    plays = sum(len(finished(study.plays)) for chapter in chapters.values() for study in chapter.studies)
+    plays = sum(len(finished_plays(study.plays)) for chapter in chapters.values() for study in chapter.studies)
     made = datetime.now(UTC).isoformat(timespec="minutes")
     return Template(PAGE.read_text()).substitute(
         title=f"What was learned: {html.escape(', '.join(names))}",
@@ -165,7 +165,7 @@ def _compared(test: OfflineTest) -> str:
     if len(counts) == 1:
         return f"Errors of every method on the same {counts.pop()} PDEs, from the same seeds."
     return (
-        f"Methods were tried on {min(counts)} to {max(counts)} PDEs, the number beside the name; those that two share "
+        f"Methods were tried on {min(counts)} to {max(counts)} PDEs, the number next to the name; those that two share "
         "are the same PDEs with the same seeds. The ratio in the table compares PDE by PDE."
     )
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CHOSEN, DEFAULT, RANDOM, GIVEN = "chosen", "default set", "random", "given"
 KINDS = (CHOSEN, DEFAULT, RANDOM, GIVEN)
 WINDOW = 15  # plays of a running median
-NEAREST = 5  # plays whose median error stands for their kind at a place
+NEAREST = 5  # plays whose median error represents their kind at a place
 EARLY = 30  # plays below which what is learned is preliminary
 
 
@@ -57,7 +57,7 @@ class Standing:
                 found[self.kind(play)].append(play)
         return {kind: rows for kind, rows in found.items() if rows}
 
-    def compare(self, plays: Sequence[PlayRow]) -> Comparison | None:
+    def compare(self, plays: Sequence[PlayRow]) -> ErrorRatio | None:
         """Compare chosen sets with the default set or, if that was hardly played, with random ones; None if nothing can
         be compared."""
         groups = self.groups(plays)
@@ -66,7 +66,7 @@ class Standing:
         if base is None or not chosen:
             return None
         boxes = self.settings["family"]["parameters"]
-        return Comparison(base, len(chosen), float(np.median([ratio(play, groups[base], boxes) for play in chosen])))
+        return ErrorRatio(base, len(chosen), float(np.median([ratio(play, groups[base], boxes) for play in chosen])))
 
 
 def standing_of(study: Study) -> Standing:
@@ -75,7 +75,7 @@ def standing_of(study: Study) -> Standing:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ErrorRatio:
     """The median, over the latest plays with chosen sets, of their error relative to plays of another kind nearby."""
 
     base: str
@@ -108,7 +108,7 @@ def running_median(values: Sequence[float], window: int = WINDOW) -> Float[np.nd
     return np.array([np.median(values[max(0, i + 1 - window) : i + 1]) for i in range(len(values))])
 
 
-def finished(plays: Sequence[PlayRow]) -> list[PlayRow]:
+def finished_plays(plays: Sequence[PlayRow]) -> list[PlayRow]:
     """The plays that are not running."""
     return [play for play in plays if play.status != RUNNING]
 

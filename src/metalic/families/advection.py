@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..geometry import Box, Decomposition, split
-from .base import Family, Reference
+from .base import Family, ReferenceFunction
 from .boundary import BoundaryCondition, Dirichlet
 
 
@@ -45,5 +45,5 @@ class Advection(Family):
         faces = ["t=0", "x=min", "x=max"] + ["t=1"] * self.final_data
         return [Dirichlet(*faces, lambda p, beta: jnp.sin(p.x - beta * p.t))]
 
-    def reference(self, beta: float) -> Reference:
+    def reference(self, beta: float) -> ReferenceFunction:
         return lambda points: np.sin(points[:, 0] - beta * points[:, 1])

@@ -30,7 +30,7 @@ from ..validation import real
 from .boundary import BoundaryCondition
 from .fields import Field, Fields, Point
 
-Reference = Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "..."]]
+ReferenceFunction = Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "..."]]
 
 
 class Family:
@@ -114,7 +114,7 @@ class Family:
     """Optional method `decompose(self, cut=0.5)`: the decomposition for a level of each argument, whose default is the
     usual one. It lets studies choose where to cut, and into how many parts."""
 
-    reference: Callable[..., Reference] | None = None
+    reference: Callable[..., ReferenceFunction] | None = None
     """Optional method `reference(**parameters)`: a function from points (n, d) to the solution (n,) or (n, m)."""
 
     def __init_subclass__(cls, **kwargs: Any):

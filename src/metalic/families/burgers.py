@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from ..geometry import Box, Decomposition, Points
 from . import references
-from .base import Family, Reference
+from .base import Family, ReferenceFunction
 from .boundary import BoundaryCondition, Dirichlet
 
 DOMAIN = Box(x=(-1, 1), t=(0, 1))
@@ -64,5 +64,5 @@ class Burgers(Family):
             given.append(Dirichlet("t=1", lambda p, nu: references.cole_hopf(p.x, p.t, nu, jnp)))
         return given
 
-    def reference(self, nu: float) -> Reference:
+    def reference(self, nu: float) -> ReferenceFunction:
         return references.burgers(nu)

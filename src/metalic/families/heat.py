@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..geometry import Box, Decomposition, split
-from .base import Family, Reference
+from .base import Family, ReferenceFunction
 from .boundary import BoundaryCondition, Dirichlet
 
 
@@ -54,5 +54,5 @@ class Heat(Family):
         faces = ["t=0", "x=-1", "x=1"] + ["t=1"] * self.final_data
         return [Dirichlet(*faces, lambda p, **amplitudes: _solution(jnp, p.x, p.t, **amplitudes))]
 
-    def reference(self, **amplitudes: float) -> Reference:
+    def reference(self, **amplitudes: float) -> ReferenceFunction:
         return lambda points: _solution(np, points[:, 0], points[:, 1], **amplitudes)

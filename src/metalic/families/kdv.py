@@ -16,7 +16,7 @@ import numpy as np
 
 from ..geometry import Box, Decomposition, split
 from . import references
-from .base import Family, Reference
+from .base import Family, ReferenceFunction
 from .boundary import BoundaryCondition, Dirichlet, Periodic
 
 
@@ -46,5 +46,5 @@ class KdV(Family):
             Periodic("x", order=3),
         ]
 
-    def reference(self, nu: float) -> Reference:
+    def reference(self, nu: float) -> ReferenceFunction:
         return references.kdv(nu)

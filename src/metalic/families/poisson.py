@@ -16,7 +16,7 @@ from jax.scipy.special import erf
 from ..errors import FamilyError
 from ..geometry import Box, Decomposition, split
 from . import references
-from .base import Family, Reference
+from .base import Family, ReferenceFunction
 from .boundary import BoundaryCondition, Dirichlet
 
 
@@ -62,7 +62,7 @@ class Poisson(Family):
         given: Any = (lambda p, s: _bump(p.x, s) * _bump(p.y, s)) if _on_boundary(self.boundary_data) else 0.0
         return [Dirichlet("x=0", "x=1", "y=0", "y=1", given)]
 
-    def reference(self, s: float) -> Reference:
+    def reference(self, s: float) -> ReferenceFunction:
         return (references.poisson_source_on_boundary if _on_boundary(self.boundary_data) else references.poisson)(s)
 
 
@@ -95,5 +95,5 @@ class PoissonUnit(Family):
     def boundary(self) -> list[BoundaryCondition]:
         return [Dirichlet("x=0", "x=1", "y=0", "y=1", float(_on_boundary(self.boundary_data)))]
 
-    def reference(self) -> Reference:
+    def reference(self) -> ReferenceFunction:
         return (references.poisson_source_on_boundary if _on_boundary(self.boundary_data) else references.poisson)(0.0)

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..geometry import Box, Decomposition, split
-from .base import Family, Reference
+from .base import Family, ReferenceFunction
 from .boundary import BoundaryCondition, Dirichlet
 
 
@@ -50,5 +50,5 @@ class Reaction(Family):
         faces = ["t=0", "x=min", "x=max"] + ["t=1"] * self.final_data
         return [Dirichlet(*faces, lambda p, rho: _solution(jnp, p.x, p.t, rho))]
 
-    def reference(self, rho: float) -> Reference:
+    def reference(self, rho: float) -> ReferenceFunction:
         return lambda points: _solution(np, points[:, 0], points[:, 1], rho)

@@ -5,7 +5,7 @@ poisson: Legendre-Galerkin in Shen's basis (L_k - L_{k+2}) / sqrt(4k + 6), where
     4 (U M + M U) = -h h^T. The solution is even in both directions, so only even k appear. With the source f on the
     boundary as well, u = v + f, and v = 0 there solves the same system with f - f_xx - f_yy on the right.
 burgers: Cole-Hopf, u = -<sin(pi y)> under the density exp(-[(x - y)^2 / (4 t) + cos(pi y) / (2 pi)] / nu) of y.
-    The trapezoidal rule converges exponentially on it; its width is scaled such that t = 0 is no special case.
+    The trapezoidal rule converges exponentially on it; its width is scaled such that t = 0 is not a special case.
 kdv: Fourier modes in x and ETDRK4 in t (Kassam and Trefethen 2005), which treats u_xxx exactly;
     a spline of degree seven through the stored time levels gives every t.
 

@@ -89,7 +89,7 @@ class Reference:
 
         Raises:
             FileError: The file cannot be read, or lacks the values.
-            GeometryError: It is no regular grid.
+            GeometryError: It is not a regular grid.
         """
         kinds = {".npz": _from_npz, ".csv": _from_csv, ".nc": _from_netcdf}
         place = Path(path)
@@ -141,7 +141,7 @@ def _from_csv(path: Path, value: str) -> tuple[Mapping[str, Any], Any]:
     axes = {name: np.unique(table[name]) for name in names}
     shape = tuple(map(len, axes.values()))
     if np.prod(shape) != len(table):
-        raise ValueError(f"its {len(table)} rows are no grid of {' x '.join(map(str, shape))} points")
+        raise ValueError(f"its {len(table)} rows are not a grid of {' x '.join(map(str, shape))} points")
     order = np.lexsort([table[name] for name in reversed(names)])
     return axes, table[value][order].reshape(shape)
 

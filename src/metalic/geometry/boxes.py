@@ -145,7 +145,7 @@ class Box(Rectilinear):
         **sides: The ends (low, high) of each coordinate, 1 to 4 of them.
 
     Raises:
-        GeometryError: A side is no pair of finite numbers low < high, or a coordinate has a name that is taken.
+        GeometryError: A side is not a pair of finite numbers low < high, or a coordinate has a name that is taken.
 
     Example:
         >>> Box(x=(0, 1), t=(0, 2)).measure

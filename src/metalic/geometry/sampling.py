@@ -142,7 +142,7 @@ def _by_scipy(n: int, d: int, sampling: str, rng: np.random.Generator) -> Float[
     if sampling == "latin":
         return qmc.LatinHypercube(d, rng=rng).random(n)
     if sampling == "sobol":
-        with warnings.catch_warnings():  # balance is lost for n that is no power of two; the points are still good
+        with warnings.catch_warnings():  # balance is lost unless n is a power of two; the points are still good
             warnings.simplefilter("ignore", UserWarning)
             return qmc.Sobol(d, rng=rng).random(n)
     if sampling == "poisson":

@@ -22,7 +22,7 @@ from ..errors import ScheduleError
 from ..validation import real
 from .correction import correction
 from .defect import Defect
-from .linearised import Row, places
+from .linearised import Row, loss_terms
 from .refinement import refined
 from .solution import ERROR_CAP
 
@@ -171,7 +171,7 @@ def relative(error: Float[np.ndarray, "n m"], whole: Float[np.ndarray, "n m"]) -
 def _measures(defect: Defect) -> dict[str, Any]:
     """How far residual, boundary conditions and jumps are from zero, relative to the size of their terms."""
     names, count = defect.solution.family.decomposition.names, len(defect.problem.boundary)
-    found = list(zip(places(defect.problem), defect.rows, defect.sizes))
+    found = list(zip(loss_terms(defect.problem), defect.rows, defect.sizes))
     jumps: dict[str, dict[str, float]] = {}
     for place, rows, sizes in found[1 + count :]:
         for i, pair in enumerate(zip(place.block.a, place.block.b)):

@@ -18,7 +18,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..families.derivatives import Partial
 from .defect import Defect
-from .linearised import Place, Row, places
+from .linearised import Row, Term, loss_terms
 from .polynomials import Polynomials
 
 LEVELS = (0.5, 0.7, 1.0)  # of the highest degree
@@ -67,17 +67,17 @@ class _Newton:
         family = defect.family
         shape = (len(family.decomposition), len(family.components), len(polynomials.exponents))
         self.coefficients = np.zeros(shape)
-        self.places = places(defect.problem)
-        self.basis = [self._basis(place) for place in self.places]
+        self.loss_terms = loss_terms(defect.problem)
+        self.basis = [self._basis(term) for term in self.loss_terms]
 
-    def _basis(self, place: Place) -> list[list[tuple[int, Float[np.ndarray, "M N"]]]]:
+    def _basis(self, term: Term) -> list[list[tuple[int, Float[np.ndarray, "M N"]]]]:
         """For each side of each pair: component and polynomials of every channel."""
-        x, owners = place.block.sides()
-        derivatives = [derivative for _, derivative in place.law.channels]
+        x, owners = term.block.sides()
+        derivatives = [derivative for _, derivative in term.law.channels]
         found = []
         for k, points in zip(owners, np.asarray(x)):
             values = self.polynomials.basis(k, points, derivatives)
-            found.append([(component, values[derivative]) for component, derivative in place.law.channels])
+            found.append([(component, values[derivative]) for component, derivative in term.law.channels])
         return found
 
     def run(self) -> float:
@@ -104,15 +104,15 @@ class _Newton:
 
     def _channels(self, coefficients: Float[np.ndarray, "K m M"]) -> list[Float[np.ndarray, "_B2 _C _N"]]:
         found = []
-        for place, basis, values in zip(self.places, self.basis, self.defect.channels):
-            owners = place.block.sides()[1]
+        for term, basis, values in zip(self.loss_terms, self.basis, self.defect.channels):
+            owners = term.block.sides()[1]
             more = [[coefficients[k, i] @ part for i, part in channels] for k, channels in zip(owners, basis)]
             found.append(values + np.array(more))
         return found
 
     def _loss(self, rows: list[list[Row]]) -> float:
-        pairs = [(row, place) for place, of_place in zip(self.places, rows) for row in of_place]
-        found = sum(float(np.sum(np.asarray(place.weight) * row.r**2)) for row, place in pairs)
+        pairs = [(row, term) for term, of_term in zip(self.loss_terms, rows) for row in of_term]
+        found = sum(float(np.sum(np.asarray(term.weight) * row.r**2)) for row, term in pairs)
         return found if np.isfinite(found) else np.inf
 
     def _step(self, rows: list[list[Row]]) -> tuple[Float[np.ndarray, "K m M"], float]:
@@ -132,11 +132,11 @@ class _Newton:
         """J^T J (its lower triangle), J^T r and |r|^2."""
         count, size = len(self.coefficients), self.coefficients[0].size
         matrix, right = np.zeros((count, size, count, size)), np.zeros((count, size))
-        for place, basis, of_place in zip(self.places, self.basis, rows):
-            for row in of_place:
+        for term, basis, of_term in zip(self.loss_terms, self.basis, rows):
+            for row in of_term:
                 for i in range(len(row.r)):
-                    root = np.sqrt(np.asarray(place.weight[i]))
-                    jacobian = self._jacobian(place.block, basis, row, i, root)
+                    root = np.sqrt(np.asarray(term.weight[i]))
+                    jacobian = self._jacobian(term.block, basis, row, i, root)
                     for k, by_k in jacobian.items():
                         right[k] += by_k @ (root * row.r[i])
                         for other, by_other in jacobian.items():

@@ -137,7 +137,7 @@ def to_vtk(solution: Solution, path: str | os.PathLike[str], cells: int = 50) ->
 
     Raises:
         FileError: meshio is not installed, or the file has another ending.
-        GeometryError: There are four coordinates, or `cells` is no number of cells.
+        GeometryError: There are four coordinates, or `cells` is not a number of cells.
     """
     meshio, target, d = _module("meshio"), a_path(path), len(solution.family.coordinates)
     if target.suffix not in MESHES:

@@ -48,7 +48,7 @@ def _at(solution: Solution, points: np.ndarray) -> tuple[np.ndarray, np.ndarray 
 
 
 def _beside(solution: Solution, points: np.ndarray, error: np.ndarray | None) -> tuple[str, np.ndarray]:
-    """What is drawn beside the solution: its error, or the size of the residual where there is no reference."""
+    """What is drawn next to the solution: its error, or the size of the residual where there is no reference."""
     if error is not None:
         return "absolute error", error
     inside = solution.family.domain.contains(points)

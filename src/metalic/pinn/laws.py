@@ -26,7 +26,7 @@ from .network import Network
 
 @dataclass(frozen=True)
 class Place:
-    """What a law may know about its point besides the unknown: coordinates, coefficients, normal, parameters."""
+    """What a law may know about its point, apart from the unknown: coordinates, coefficients, normal, parameters."""
 
     x: Any
     coefficients: Any

@@ -21,7 +21,7 @@ from .laws import Law, in_order
 from .problem import Block, Problem, channel_values, law_rows, row_and_cotangents
 
 
-class Place(NamedTuple):
+class Term(NamedTuple):
     """A law, the points where it holds, and the weight of its squares there."""
 
     name: str
@@ -40,44 +40,44 @@ class Row(NamedTuple):
     by_b: Float[Array, "B C N"]
 
 
-def places(problem: Problem) -> list[Place]:
+def loss_terms(problem: Problem) -> list[Term]:
     """The residual, each boundary condition, and every condition of the catalogue at the interfaces."""
     names = ["residual", *(f"boundary condition {i + 1}" for i in range(len(problem.boundary)))]
     plain = problem.unbalanced.fixed  # so that all rows of a law weigh the same
-    found = [Place(name, law, block, weight[:, 0], False) for name, (law, block, weight) in zip(names, plain)]
+    found = [Term(name, law, block, weight[:, 0], False) for name, (law, block, weight) in zip(names, plain)]
     block = problem.interface
     if block is not None:
         for view in problem.system.views:
             weight = view.factor * problem.lambda_interface[view.condition] * block.weight
-            found.append(Place(view.law.name, view.law, block, weight, view.swapped))
+            found.append(Term(view.law.name, view.law, block, weight, view.swapped))
     return found
 
 
 @eqx.filter_jit
 def network_channels(problem: Problem, theta: Float[Array, "K P"]) -> list[Float[Array, "_B2 _C _N"]]:
-    """The channels of every place, of sides a and then of sides b."""
-    return [channel_values(problem, theta, *place.block.sides(), place.law.channels) for place in places(problem)]
+    """The channels of every term, of sides a and then of sides b."""
+    return [channel_values(problem, theta, *term.block.sides(), term.law.channels) for term in loss_terms(problem)]
 
 
 @eqx.filter_jit
 def channel_sizes(problem: Problem, theta: Float[Array, "K P"]) -> list[Float[Array, "_C"]]:
-    """For every place the mean squares of its channels over the domain."""
+    """For every term the mean squares of its channels over the domain."""
     block = problem.collocation
-    every = in_order({channel for place in places(problem) for channel in place.law.channels})
+    every = in_order({channel for term in loss_terms(problem) for channel in term.law.channels})
     values = channel_values(problem, theta, block.x, block.a, every)
     squares = dict(zip(every, jnp.mean(values**2, axis=(0, 2))))
-    return [jnp.stack([squares[channel] for channel in place.law.channels]) for place in places(problem)]
+    return [jnp.stack([squares[channel] for channel in term.law.channels]) for term in loss_terms(problem)]
 
 
 @eqx.filter_jit
 def linearise(problem: Problem, channels: list[Float[Array, "_B2 _C _N"]]) -> list[list[Row]]:
-    """The rows of every place, from its channels."""
-    return [_rows(problem, place, values) for place, values in zip(places(problem), channels)]
+    """The rows of every term, from its channels."""
+    return [_rows(problem, term, values) for term, values in zip(loss_terms(problem), channels)]
 
 
-def _rows(problem: Problem, place: Place, values: Float[Array, "B2 C N"]) -> list[Row]:
-    block, law = place.block, place.law
-    rows_of = partial(law_rows, problem, block, law, law.channels, swapped=place.swapped)
+def _rows(problem: Problem, term: Term, values: Float[Array, "B2 C N"]) -> list[Row]:
+    block, law = term.block, term.law
+    rows_of = partial(law_rows, problem, block, law, law.channels, swapped=term.swapped)
     va, vb = block.split(values)
     at_zero = rows_of(jnp.zeros_like(va), jnp.zeros_like(vb))
     found = []

@@ -28,7 +28,7 @@ PRECISIONS = ("float64", "float32")
 
 @dataclass(frozen=True)
 class SolverOptions:
-    """How one PDE is solved, besides its schedule and its seed; None leaves an option open.
+    """How one PDE is solved, apart from its schedule and its seed; None leaves an option open.
 
     Args:
         hidden: The widths of the hidden layers.

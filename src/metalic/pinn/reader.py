@@ -27,7 +27,7 @@ from .network import Network
 from .quadrature import Quadrature, quadrature
 from .trained import Trained, holders
 
-Law = Callable[..., Any]
+PointLaw = Callable[..., Any]
 AtPoints = Callable[[int, Float[np.ndarray, "n d"]], Any]
 FEWEST, MOST = 64, 2**15  # points that are evaluated at once; their number is rounded up, so that programs are few
 
@@ -146,13 +146,13 @@ class Reader:
         found = self.trained.family.residual(u, p, **parameters)
         return jnp.stack([_number(one) for one in found]) if isinstance(found, tuple) else found
 
-    def read(self, law: Law) -> Readout:
+    def read(self, law: PointLaw) -> Readout:
         """Anything that a law of the unknown and the point says."""
         if not callable(law):
             raise FamilyError(f"a law is a function of the unknown and the point, as in lambda u, p: u.x, not {law!r}")
         return Readout(self.trained.family, _Evaluated(self.trained, law), self.subdomain)
 
-    def integral(self, law: Law | None = None, over: str | None = None, nodes: int | None = None) -> Any:
+    def integral(self, law: PointLaw | None = None, over: str | None = None, nodes: int | None = None) -> Any:
         """The integral of the solution, or of what a law says."""
         return (self._values if law is None else self.read(law)).integral(over, nodes)
 
@@ -229,7 +229,7 @@ class _Evaluated:
     """A law at points of subdomain k, by its network."""
 
     trained: Trained
-    law: Law
+    law: PointLaw
 
     def __call__(self, k: int, points: Float[np.ndarray, "n d"]) -> Any:
         with jax.enable_x64(True):
@@ -272,7 +272,7 @@ class _Evaluated:
         )
 
 
-def _named(law: Law, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _named(law: PointLaw, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Those parameters that a law names; all of them if it takes any."""
     names = inspect.signature(law).parameters
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in names.values()):

@@ -18,7 +18,7 @@ from ..notebook import show
 from ..sets import Decision
 from .optimizers import Status
 from .problem import Problem
-from .reader import Law, Reader, Readout
+from .reader import PointLaw, Reader, Readout
 from .trained import Trained
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class Solution(Trained):
         """The residual of the equation at points; an array for each equation of a system."""
         return Reader(self).residual(points, **coordinates)
 
-    def read(self, law: Law) -> Readout:
+    def read(self, law: PointLaw) -> Readout:
         """Anything that a law for one point says, such as `solution.read(lambda u, p: u.x**2 + u.y**2)`.
 
         Args:
@@ -208,7 +208,7 @@ class Solution(Trained):
         """
         return Reader(self).read(law)
 
-    def integral(self, law: Law | None = None, over: str | None = None, nodes: int | None = None) -> Any:
+    def integral(self, law: PointLaw | None = None, over: str | None = None, nodes: int | None = None) -> Any:
         """The integral of the solution, or of what a law says, by Gauss's rule.
 
         Args:

@@ -9,7 +9,7 @@
     regret        cumulative regret and the theorem's bound
     claims        each claim of the paper: confirmed, not confirmed, or not decided
 
-Every item writes a figure (PDF and PNG), its numbers (csv) and a table beside the paper's (Markdown). Ledgers that
+Every item writes a figure (PDF and PNG), its numbers (csv) and a table next to the paper's (Markdown). Ledgers that
 exist are read. What is missing is run and kept in the output directory, so that the same command continues where it was
 stopped. With `run=False` it is left out, so that a campaign can be inspected before it has ended. Scale `small` runs
 everything in seconds, with tiny networks; it only shows that the machinery works.

@@ -17,7 +17,7 @@ from ..bandit import UCB, Random, Sequential, Settings, Single, Thompson
 from ..errors import LedgerError, StudyError
 from ..evaluation.figures import label
 from ..evaluation.offline import KIND, OfflineTest, run_test
-from ..evaluation.standing import finished
+from ..evaluation.standing import finished_plays
 from ..evaluation.tables import Table
 from ..families.registry import BUILT_IN
 from ..geometry.sampling import Points
@@ -187,7 +187,7 @@ class Campaign:
         """The study with the most plays, open for reading."""
         studies = [Study(path, read_only=True) for path in self.studies(family, name)]
         try:
-            yield max(studies, key=lambda study: len(finished(study.plays)))
+            yield max(studies, key=lambda study: len(finished_plays(study.plays)))
         finally:
             for study in studies:
                 study.close()
@@ -309,7 +309,7 @@ def _settings(path: Path) -> dict[str, Any] | None:
 
 def _count_finished(path: Path) -> int:
     with Ledger(path) as ledger:
-        return len(finished(ledger.plays()))
+        return len(finished_plays(ledger.plays()))
 
 
 def bandit_named(name: str, random_plays: int) -> Settings:

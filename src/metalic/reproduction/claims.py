@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..evaluation.figures import chosen_share
-from ..evaluation.standing import finished
+from ..evaluation.standing import finished_plays
 from ..evaluation.tables import Table
 from ..study import Ledger
 from ..study.recommendation import NORMAL_95
@@ -138,7 +138,7 @@ def _growth(campaign: Campaign, family: str) -> Iterator[Finding]:
     for name in ONLINE:
         for path in campaign.studies(family, name):
             with Ledger(path) as ledger:
-                plays = finished([play for play in ledger.plays() if not play.borrowed])
+                plays = finished_plays([play for play in ledger.plays() if not play.borrowed])
             errors = [play.error for play in plays if play.error is not None]
             half = len(errors) // 2
             if half >= LEAST_PAIRS:

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..evaluation.figures import accumulated, online_figure, running_errors
-from ..evaluation.standing import WINDOW, finished
+from ..evaluation.standing import WINDOW, finished_plays
 from ..evaluation.tables import Table
 from ..study import Ledger, PlayRow
 from .campaign import Campaign, Item, Made
@@ -57,7 +57,7 @@ def _runs(paths: Sequence[Path]) -> Runs:
     for path in paths:
         with Ledger(path) as ledger:
             seed = ledger.settings()["seed"]
-            plays = finished([play for play in ledger.plays() if not play.borrowed])
+            plays = finished_plays([play for play in ledger.plays() if not play.borrowed])
         found[seed] = max(found.get(seed, []), plays, key=len)
     return found
 

@@ -1,4 +1,4 @@
-"""The numbers that the paper prints, to set ours beside them."""
+"""The numbers that the paper prints, to compare ours with."""
 
 FAMILIES = ("poisson", "advection", "reaction", "burgers")
 

@@ -142,7 +142,7 @@ def _data(cells: list[Cell], errors: list[np.ndarray]) -> Table:
 
 
 def _bars(labels: list[str], errors: list[np.ndarray], paper: list[float]) -> Figure:
-    """Our mean with every run beside the paper's mean."""
+    """Our mean with every run, next to the paper's mean."""
     with style():
         figure = Figure(figsize=(8, 1.3 + 0.38 * len(labels)), layout="constrained")
         axis = figure.subplots()

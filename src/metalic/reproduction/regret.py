@@ -1,4 +1,4 @@
-"""Cumulative regret of UCB and Thompson sampling on functions of the prior, beside the theorem's bound."""
+"""Cumulative regret of UCB and Thompson sampling on functions of the prior, compared with the theorem's bound."""
 
 from __future__ import annotations
 

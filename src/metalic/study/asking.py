@@ -31,7 +31,7 @@ class Asker:
         settings: Of the study.
         experience: What turns rows into what was learned.
         path: The ledger, for messages.
-        networks: Whether plays bring their networks along.
+        networks: Whether outcomes contain the networks.
         check: Whether plays are checked.
     """
 

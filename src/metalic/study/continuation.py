@@ -1,7 +1,7 @@
 """Many members of a family by continuation: each is started from the nearest that are solved already.
 
 The library is the state: what is in it is not solved again, and the next member is always the one nearest to those in
-it. So a pass that was killed anywhere goes on as if nothing had happened.
+it. So a pass that was killed anywhere continues as if nothing had happened.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Step:
 
     member: Member | None
     parameters: Mapping[str, float]
-    finished: int
+    finished_count: int
     goal: int
     message: str = ""
 

@@ -43,7 +43,7 @@ KEY = "library"  # among the settings of a file
 
 
 class Library:
-    """Solved members of a family in a file. A file that does not exist is begun with the first member.
+    """Solved members of a family in a file. A file that does not exist is created with the first member.
 
     Args:
         path: The library, or the ledger of a study that kept its networks.

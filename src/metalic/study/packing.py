@@ -1,7 +1,7 @@
 """Tasks as bytes, with the code of a user's own classes: workers may not have its files.
 
 Dask by itself would send the name of a module alone wherever that can be imported here. A class that extends one of
-ours and is not ours, be it a family, condition, optimizer, policy, kernel or reward, is sent with its module.
+ours and is not ours, whether a family, condition, optimizer, policy, kernel or reward, is sent with its module.
 """
 
 from __future__ import annotations

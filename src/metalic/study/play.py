@@ -29,8 +29,8 @@ from .rows import DIVERGED, DONE, PhaseRow
 
 @dataclass(frozen=True)
 class Task:
-    """A play to be played; its chooser has begun. `networks`: whether the outcome brings the networks along; `check`:
-    whether it brings an estimate of the error and a verdict; `choices`: the levels that family and options have."""
+    """A play to be played; its chooser has begun. `networks`: whether the outcome contains the networks; `check`:
+    whether it contains an estimate of the error and a verdict; `choices`: the levels that family and options have."""
 
     number: int
     family: Family

@@ -24,7 +24,7 @@ AVERAGE = "uavg"
 
 
 @dataclass(frozen=True)
-class Member:
+class FamilyOptions:
     """What a protocol says about one family: its options, and how inputs are scaled."""
 
     options: Mapping[str, Any]
@@ -39,14 +39,14 @@ class Protocol:
     schedule: str
     kernel: str
     gp: str
-    members: Mapping[str, Member] = field(hash=False)
+    families: Mapping[str, FamilyOptions] = field(hash=False)
 
     def family(self, given: Family) -> Family:
         """The family with the options of this protocol."""
-        if given.name not in self.members or type(given) is not BUILT_IN.get(given.name):
-            known = ", ".join(self.members)
+        if given.name not in self.families or type(given) is not BUILT_IN.get(given.name):
+            known = ", ".join(self.families)
             raise StudyError(f"protocol '{self.name}' does not cover family '{given.name}': it is for {known}")
-        return type(given)(**self.members[given.name].options)
+        return type(given)(**self.families[given.name].options)
 
     def bandit(self, given: Settings | None) -> Settings:
         """The bandit with the reward model of this protocol."""
@@ -62,7 +62,7 @@ class Protocol:
     def options(self, family: Family, given: SolverOptions) -> SolverOptions:
         """Options of every solve; those given go first, a single weight of interfaces as this protocol counts it."""
         weight = DEFAULTS.lambda_interface if given.lambda_interface is None else given.lambda_interface
-        scaling = given.scaling or self.members[family.name].scaling
+        scaling = given.scaling or self.families[family.name].scaling
         if not isinstance(weight, Mapping):
             weight = counted_once(family, weight)
         return replace(given, scaling=scaling, lambda_interface=weight)
@@ -74,14 +74,14 @@ def counted_once(family: Family, weight: Any) -> dict[str, float]:
     return {name: weight if name == AVERAGE else weight / 2 for name in Catalogue(family).names}
 
 
-_FINAL = Member({"final_data": True}, "subdomain")
-_SOURCE = Member({"boundary_data": "source"}, "none")
+_FINAL = FamilyOptions({"final_data": True}, "subdomain")
+_SOURCE = FamilyOptions({"boundary_data": "source"}, "none")
 AUTHORS = Protocol(
     "authors",
     schedule="paper",
     kernel="paper",
     gp="plain",
-    members={
+    families={
         "poisson": _SOURCE,
         "advection": _FINAL,
         "reaction": _FINAL,
@@ -101,6 +101,6 @@ def agreed(stored: str | None, given: str | Protocol | None, path: Any) -> Proto
     """The protocol of an existing ledger; one that is given must be the same."""
     wanted = None if given is None else find_protocol(given)
     if wanted is not None and wanted.name != stored:
-        begun = f"with protocol '{stored}'" if stored else "without a protocol"
-        raise StudyError(f"ledger '{path}' was begun {begun}, not with '{wanted.name}': take another ledger")
+        how = f"with protocol '{stored}'" if stored else "without a protocol"
+        raise StudyError(f"ledger '{path}' was created {how}, not with '{wanted.name}': take another ledger")
     return wanted if wanted or stored is None else PROTOCOLS.named(stored, " One of your own must be passed")

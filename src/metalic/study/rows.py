@@ -123,7 +123,7 @@ class PlayRow:
 
 
 def now() -> str:
-    """The time, as it stands in a ledger."""
+    """The time, as it is written in a ledger."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 

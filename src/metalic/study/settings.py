@@ -31,7 +31,7 @@ CHOICES = "choices"
 
 @dataclass(frozen=True)
 class StudySettings:
-    """What a study is about; everything that decides a play besides the plays before it."""
+    """What defines a study: everything that decides a play, apart from the plays before it."""
 
     family: Family
     bandit_settings: Settings
@@ -98,7 +98,7 @@ class StudySettings:
         unknown = [name for name in levels if name not in [choice.name for choice in self.choices]]
         if unknown:
             raise ChoiceError(
-                f"'{text}' is no arm: this study does not choose '{unknown[0]}'; add --choose {unknown[0]}=..."
+                f"'{text}' is not an arm: this study does not choose '{unknown[0]}'; add --choose {unknown[0]}=..."
             )
         chosen = self.catalogue.parse(names[0]) if names else default_conditions(self.family)
         return Decision(chosen, choices={choice.name: self._level(choice, levels) for choice in self.choices})
@@ -110,8 +110,8 @@ class StudySettings:
             return choice.find(usual)
         except ChoiceError as error:
             raise ChoiceError(
-                f"the champion is no arm: {error}. Add {choice.name}={usual} to the levels, or name another champion, "
-                f"as in --champion '{default_conditions(self.family)} {choice.labels[0]}'"
+                f"the champion is not an arm: {error}. Add {choice.name}={usual} to the levels, or name another "
+                f"champion, as in --champion '{default_conditions(self.family)} {choice.labels[0]}'"
             ) from None
 
     def _first(self) -> tuple[int, ...]:
@@ -223,7 +223,7 @@ def stored_settings(
         bandit = None if bandit is None else followed.bandit(bandit)
         options = followed.options(found, options) if solver else options
     stored = SolverOptions.of(values["solver"])
-    named = values["schedule"]["name"]  # a name means what it meant when the study was begun
+    named = values["schedule"]["name"]  # a name means what it meant when the study was created
     settings = StudySettings(
         family=found,
         bandit_settings=Settings.from_dict(values["bandit"]) if bandit is None else bandit,
@@ -240,7 +240,7 @@ def stored_settings(
     if differing:
         new = "; ".join(f"{name} was {old} and is now {now}" for name, old, now in differing)
         raise StudyError(
-            f"ledger '{path}' was begun with other settings: {new}. Continue with the old ones, or take another file"
+            f"ledger '{path}' was created with other settings: {new}. Continue with the old ones, or take another file"
         )
     return settings
 
@@ -297,7 +297,7 @@ def stored_family(values: Mapping[str, Any], path: Path) -> str:
     """The name of a built-in family. No code is loaded because a file says so: a family of your own must be passed."""
     spec = values["spec"]
     if not isinstance(spec, str) or spec not in BUILT_IN:
-        hint = f"; it was begun with {spec}" if spec else ""
+        hint = f"; it was created with {spec}" if spec else ""
         raise StudyError(
             f"ledger '{path}' is of your family '{values['family']['name']}'{hint}. Give it: --family FILE.py:CLASS, "
             "or family=MyFamily() in Python"
@@ -309,7 +309,8 @@ def _stored_reward(values: Mapping[str, Any], given: Any, family: Family) -> Rew
     stored = values["reward"]
     if given is None and stored.partition(":")[0] not in REWARDS:  # no code is loaded because a file says so
         raise StudyError(
-            f"the study was begun with your reward '{stored}'. Give it: --reward FILE.py:CLASS, or reward=... in Python"
+            f"the study was created with your reward '{stored}'. Give it: --reward FILE.py:CLASS, or reward=... in "
+            "Python"
         )
     found = find_reward(stored if given is None else given, family)
     return Residual(family_points=RESIDUAL_POINTS not in values) if isinstance(found, Residual) else found

@@ -132,7 +132,7 @@ def sweep(
     Args:
         family: A family, its class, its name, or 'file.py:Name'.
         parameters: A list of parameters, or a CSV file with a column per parameter; or give `ranges`.
-        library: A file for the members. Run again with the same file, a sweep that was stopped goes on. By default a
+        library: A file for the members. Run again with the same file, a sweep that was stopped continues. By default a
             temporary one.
         conditions: The set of every member; by default that of the family.
         schedule: For the first member, and others that cannot be started from a neighbour.

@@ -12,7 +12,7 @@ def check_outcome(outcome: Outcome, phases: int) -> None:
     """Check what a play of this many phases gave.
 
     Raises:
-        StudyError: It is no outcome, or lacks a phase or a reward.
+        StudyError: It is not an outcome, or lacks a phase or a reward.
     """
     if outcome.status not in ("done", "diverged"):
         raise StudyError(f"an outcome is 'done' or 'diverged', not {outcome.status!r}; a failure is an exception")

@@ -2,7 +2,7 @@
 
 A start that belongs to the member brings the loss down to that of its neighbours in 10 to 50 iterations. After every
 chunk of iterations it is seen whether it does: training ends when the loss is as small as the neighbours' or has
-stopped falling, and is given up early if it stays far above. Then a member halfway is solved first; if that does not
+stopped falling, and ends early if it stays far above. Then a member halfway is solved first; if that does not
 help, the caller starts cold and has lost a few iterations.
 """
 
@@ -35,7 +35,7 @@ CHUNK = GaussNewton.chunk
 MOVED = 2 * CHUNK  # iterations between two moves of adaptive points
 CLOSE = 10.0  # times the loss of the neighbours after one chunk: members are close enough to start in between
 
-Show = Callable[[Report], Any]
+ShowReport = Callable[[Report], Any]
 
 
 def schedule_of(iterations: int = ITERATIONS, adaptive: bool = False) -> Schedule:
@@ -56,7 +56,7 @@ class Watch:
 
     expected: float
     least: int = CHUNK
-    show: Show | None = None
+    show: ShowReport | None = None
     losses: list[float] = field(default_factory=list)
 
     def __call__(self, report: Report) -> bool:
@@ -94,7 +94,7 @@ class Warm:
     least: int = CHUNK
     conditions: Any = None
     extrapolate: bool = False
-    progress: Show | None = None
+    progress: ShowReport | None = None
 
     def solve(self, values: Mapping[str, float]) -> Solution | None:
         """The member at these parameters; None if no start leads there, so that a cold one must be made."""

@@ -28,7 +28,7 @@ def command(
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Make a library of solved members that later solves start from. Run the same command again to go on.
+    """Make a library of solved members that later solves start from. Run the same command again to continue.
 
     Example: metalic prepare poisson --out poisson-members.db
     """

@@ -23,7 +23,7 @@ def command(
         Path | None, typer.Option("--from", help="A CSV file of parameters instead, with a column for each.")
     ] = None,
     library: Annotated[
-        Path | None, typer.Option(help="Where members are kept; run again to go on. [default: FAMILY-sweep.db]")
+        Path | None, typer.Option(help="Where members are kept; run again to continue. [default: FAMILY-sweep.db]")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write all members on a grid to this .nc or .npz file.")] = None,
     conditions: OneSet = None,

@@ -1,7 +1,7 @@
 """Compile the program of the next phase in a thread while this phase trains.
 
-The compiler releases Python's lock, so that both go on at once where there is a second core; elsewhere it would only
-slow the training down. A program that comes from here is the one that the phase would have compiled itself.
+The compiler releases Python's lock, so that both run at the same time where there is a second core; elsewhere it would
+only slow the training down. A program that comes from here is the one that the phase would have compiled itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def compiled(optimizer: Optimizer, objective: Objective, theta: Float[Array, "K 
 
 
 class Ahead:
-    """One compilation beside the training at a time."""
+    """At most one compilation at a time, during the training."""
 
     def __init__(self) -> None:
         self._thread: threading.Thread | None = None

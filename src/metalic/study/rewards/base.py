@@ -39,7 +39,7 @@ class Reward(ABC):
 
     @classmethod
     def with_option(cls, option: str) -> Reward:
-        """The reward of a text such as 'error+time:90', from what stands after the colon."""
+        """The reward of a text such as 'error+time:90', from the text after the colon."""
         if option:
             raise StudyError(f"reward '{cls.name}' takes no number; only error+time:SECONDS does")
         return REWARDS.make(cls)
