@@ -19,7 +19,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
@@ -244,10 +243,10 @@ class Family:
         """The flux names every direction in which the domain is cut; without one, `c` would ask for nothing there."""
         if self.flux is None:
             return
-        middle = {name: jnp.asarray(0.5 * (low + high)) for name, (low, high) in self.parameters.items()}
-        point = self.point(jnp.full(len(self.coordinates), 0.5), jnp.ones(len(self.coefficients)))
+        middle = {name: np.float64(0.5 * (low + high)) for name, (low, high) in self.parameters.items()}
+        point = self.point(np.full(len(self.coordinates), 0.5), np.ones(len(self.coefficients)))
         try:
-            density = self.flux(self.unknown(lambda _: jnp.zeros(())), point, **middle)
+            density = self.flux(self.unknown(lambda _: np.float64(0.0)), point, **middle)
         except Exception:  # whatever is wrong with the flux is reported when it is used
             return
         if not isinstance(density, Mapping) or not density or not set(density) <= set(self.coordinates):

@@ -135,7 +135,7 @@ class _Newton:
         for term, basis, of_term in zip(self.loss_terms, self.basis, rows):
             for row in of_term:
                 for i in range(len(row.r)):
-                    root = np.sqrt(np.asarray(term.weight[i]))
+                    root = np.sqrt(np.asarray(term.weight)[i])
                     jacobian = self._jacobian(term.block, basis, row, i, root)
                     for k, by_k in jacobian.items():
                         right[k] += by_k @ (root * row.r[i])

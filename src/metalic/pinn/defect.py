@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
@@ -66,8 +65,8 @@ class Defect:
         drawn = Sampler(self.family, points, CHEBYSHEV).draw(solution.seed, FRESH + draw)
         system = system_of(self.family, solution.network)
         found = problem_of(solution, system, drawn, self.owners, (LAMBDA_BOUNDARY, LAMBDA_INTERFACE))
-        self.problem: Problem = jax.tree.map(jnp.asarray, found)
-        self.theta = jnp.asarray(np.asarray(solution.theta, float)[self.owners])
+        self.problem: Problem = jax.device_put(found)
+        self.theta = jax.device_put(np.asarray(solution.theta, float)[self.owners])
         self.low, self.high = self.family.decomposition.bounding_boxes()
 
     @cached_property
@@ -86,7 +85,7 @@ class Defect:
         return self.linearised(self.channels)
 
     def linearised(self, channels: list[Float[np.ndarray, "_B2 _C _N"]]) -> list[list[Row]]:
-        return jax.tree.map(np.asarray, linearise(self.problem, [jnp.asarray(values) for values in channels]))
+        return jax.tree.map(np.asarray, linearise(self.problem, jax.device_put(channels)))
 
 
 def problem_of(solution: Solution, system: System, drawn: Draw, owners: list[int], weights: tuple[Any, Any]) -> Problem:
@@ -100,4 +99,4 @@ def problem_of(solution: Solution, system: System, drawn: Draw, owners: list[int
         "lambda_boundary": np.asarray(weights[0]),
         "lambda_interface": np.full(len(system.catalogue), weights[1]),
     }
-    return Problem(*drawn.blocks(), **jax.tree.map(jnp.asarray, arrays), system=system)
+    return Problem(*drawn.blocks(), **jax.device_put(arrays), system=system)

@@ -61,7 +61,7 @@ def fresh_problem(solution: Solution, draw: int = 0) -> Problem:
     points = SCHEDULES["fast"].points(family) if solution.problem is None else _points(solution.problem)
     drawn = Sampler(family, points, "sobol").draw(solution.seed, FRESH + draw)
     owners, weights = list(range(len(family.decomposition))), (DEFAULTS.lambda_boundary, DEFAULTS.lambda_interface)
-    problem = jax.tree.map(jnp.asarray, problem_of(solution, system, drawn, owners, weights))
+    problem = jax.device_put(problem_of(solution, system, drawn, owners, weights))
     return problem.with_conditions(names)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import DTypeLike
@@ -31,7 +31,7 @@ class Samples(NamedTuple):
 
     def block(self, dtype: DTypeLike = float) -> Block:
         """The block on the device, in the precision of a run."""
-        x, y, normal, weight = (jnp.asarray(array.astype(dtype)) for array in self[:4])
+        x, y, normal, weight = (jax.device_put(array.astype(dtype)) for array in self[:4])
         return Block(x, y, normal, weight, self.a, self.b)
 
 

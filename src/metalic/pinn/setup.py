@@ -75,7 +75,7 @@ class SolveSetup:
 
         def convert(leaf: Any) -> jax.Array:
             leaf = np.asarray(leaf)
-            return jnp.asarray(leaf if leaf.dtype == bool else leaf.astype(self.options.precision))
+            return jax.device_put(leaf if leaf.dtype == bool else leaf.astype(self.options.precision))
 
         return jax.tree.map(convert, tree)
 

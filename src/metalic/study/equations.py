@@ -31,17 +31,24 @@ def check_family(settings: Mapping[str, Any], family: Family, path: Path) -> Non
         )
 
 
+NO_EQUATIONS = ("decompose", "reference")
+
+
 def equations_hash(family: Family) -> str | None:
-    """A hash of the class that defines a family; None if it has no source. Comments, docstrings and the places where it
-    may be cut are left out."""
+    """A hash of the class that defines a family; None if it has no source. Comments, docstrings, annotations, the
+    reference and the places where the domain may be cut are left out."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(type(family))))
     except (OSError, TypeError, SyntaxError):
         return None
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
-            node.body = [one for one in node.body if getattr(one, "name", None) != "decompose"]
+            node.body = [one for one in node.body if getattr(one, "name", None) not in NO_EQUATIONS]
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+        if isinstance(node, ast.arg):
+            node.annotation = None
     options = sorted((key, repr(value)) for key, value in vars(family).items())
     return hashlib.sha256((ast.unparse(tree) + repr(options)).encode()).hexdigest()  # ast.dump differs by version
