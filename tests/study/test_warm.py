@@ -9,6 +9,7 @@ from small import SOLVER, Line
 import metalic as mt
 from metalic.errors import StartError
 from metalic.pinn import Report
+from metalic.pinn.optimizers import Status
 from metalic.study import Library
 from metalic.study.warm import Warm, Watch
 
@@ -67,11 +68,12 @@ def test_a_watch_ends_training_when_it_should():
             watch(Report(0, 1, "gauss-newton", 10 * (n + 1), 100, loss, None, 1.0)) for n, loss in enumerate(losses)
         ]
 
-    assert after(1e-8) == [True]  # as good as its neighbours
-    assert after(1e-8, 1e-9, least=20) == [False, True]
-    assert after(1e-3, 1e-3) == [False, True]  # hopeless
-    assert after(1e-3, 1e-6, 1e-7, 0.9e-7) == [False, False, False, True]  # it has stopped falling, near enough
-    assert after(1e-3, 1e-5, 0.9e-5) == [False, False, False]  # too large to be content with
+    run, stop, enough = Status.RUNNING, Status.STOPPED, Status.ENOUGH
+    assert after(1e-8) == [enough]  # as good as its neighbours
+    assert after(1e-8, 1e-9, least=20) == [run, enough]
+    assert after(1e-3, 1e-3) == [run, stop]  # hopeless
+    assert after(1e-3, 1e-6, 1e-7, 0.9e-7) == [run, run, run, enough]  # it has stopped falling, near enough
+    assert after(1e-3, 1e-5, 0.9e-5) == [run, run, run]  # too large to be content with
 
 
 def test_a_start_and_cold_exclude_each_other(prepared):

@@ -97,8 +97,8 @@ class PhaseTrainer:
             asked = self._measure(problem, done, state, before + time.perf_counter() - compiled)
             ended, begun_chunk = time.perf_counter(), ended
             within = self.limits.spend(ended - begun_chunk)
-            if status is Status.RUNNING and asked:
-                status = Status.STOPPED
+            if status is Status.RUNNING:
+                status = asked
             if self._is_missing(problem, state, done, status):
                 problem, budget = self._move_points(problem, state.theta), self._longer(done)
                 state, status = restart(optimizer, problem, state), Status.RUNNING
@@ -162,8 +162,8 @@ class PhaseTrainer:
         chunk = self.phase.optimizer.chunk
         return chunk if resample is None else next(n for n in range(min(chunk, resample), 0, -1) if resample % n == 0)
 
-    def _measure(self, problem: Problem, done: int, state: Progress, seconds: float) -> bool:
-        """Add to the history; whether the callback asks for an end."""
+    def _measure(self, problem: Problem, done: int, state: Progress, seconds: float) -> Status:
+        """Add to the history; the status that the callback asks for."""
         setup, system, theta = self.setup, self.setup.system, state.theta
         loss = float(state.loss if problem.balance is None else _value(problem.unbalanced, theta))
         error = ERROR_CAP if not np.isfinite(loss) else None
@@ -174,11 +174,12 @@ class PhaseTrainer:
         self.history.append((done, seconds, loss, error))
         return self._report(done, loss, error, seconds)
 
-    def _report(self, done: int, loss: float | None, error: float | None, seconds: float) -> bool:
+    def _report(self, done: int, loss: float | None, error: float | None, seconds: float) -> Status:
         if self.progress is None:
-            return False
+            return Status.RUNNING
         name, budget = self.phase.optimizer.name, self.phase.iterations
-        return self.progress(Report(self.number, self.phases, name, done, budget, loss, error, seconds)) is True
+        answer = self.progress(Report(self.number, self.phases, name, done, budget, loss, error, seconds))
+        return answer if isinstance(answer, Status) else Status.STOPPED if answer is True else Status.RUNNING
 
     def _move_points(self, problem: Problem, theta: jax.Array) -> Problem:
         setup = self.setup

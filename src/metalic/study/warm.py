@@ -16,7 +16,7 @@ import numpy as np
 
 from ..chooser import FixedChooser
 from ..conditions import Catalogue
-from ..pinn.optimizers import GaussNewton
+from ..pinn.optimizers import GaussNewton, Status
 from ..pinn.schedule import SCHEDULES, Phase, Schedule
 from ..pinn.solution import Solution
 from ..pinn.solver import Report, train
@@ -59,21 +59,20 @@ class Watch:
     show: ShowReport | None = None
     losses: list[float] = field(default_factory=list)
 
-    def __call__(self, report: Report) -> bool:
-        asked = bool(self.show(report)) if self.show is not None else False
+    def __call__(self, report: Report) -> Status:
+        asked = Status.STOPPED if self.show is not None and self.show(report) else Status.RUNNING
         if report.loss is None:
             return asked
         self.losses.append(report.loss)
-        return asked or self._done(report.iteration)
+        return asked or self._status(report.iteration)
 
-    def _done(self, iteration: int) -> bool:
+    def _status(self, iteration: int) -> Status:
         now = self.losses[-1]
         if iteration >= 2 * CHUNK and not now <= GIVEN_UP * self.expected:
-            return True
-        if iteration < self.least:
-            return False
+            return Status.STOPPED
         slow = len(self.losses) > 2 and now > FALLING * self.losses[-2]
-        return now <= REACHED * self.expected or (slow and now <= GOOD * self.expected)
+        enough = now <= REACHED * self.expected or (slow and now <= GOOD * self.expected)
+        return Status.ENOUGH if enough and iteration >= self.least else Status.RUNNING
 
 
 @dataclass(frozen=True)

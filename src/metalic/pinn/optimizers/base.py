@@ -35,6 +35,7 @@ class Status(IntEnum):
     TIME = 5
     STOPPED = 6
     BUDGET = 7
+    ENOUGH = 8
 
     @property
     def reason(self) -> str:
@@ -47,6 +48,7 @@ class Status(IntEnum):
             Status.TIME: "time limit reached",
             Status.STOPPED: "stopped on request",
             Status.BUDGET: "budget used up",
+            Status.ENOUGH: "as good as its neighbours",
         }[self]
 
 
