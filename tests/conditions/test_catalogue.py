@@ -13,7 +13,7 @@ from metalic.families import Dirichlet, Family, Poisson, find_family
 from metalic.geometry import Box, split
 
 TIME = ("u", "uavg", "r", "rc", "gr", "t", "x", "xx", "tt")
-NAMES = {
+NINE = {
     "poisson": ("u", "uavg", "r", "rc", "gr", "c", "x", "xx", "yy"),
     "poisson-unit": ("u", "uavg", "r", "rc", "gr", "c", "x", "xx", "yy"),
     "advection": TIME,
@@ -28,10 +28,10 @@ POISSON = Catalogue(Poisson())
 # --- The catalogue ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", sorted(NAMES))
+@pytest.mark.parametrize("family", sorted(NINE))
 def test_nine_conditions_in_their_fixed_order(family):
     catalogue = Catalogue(find_family(family))
-    assert catalogue.names == NAMES[family]
+    assert catalogue.names == NINE[family]
     assert len(catalogue) == 9
     assert all(condition.description and condition.formula for condition in catalogue.conditions)
 
@@ -88,7 +88,7 @@ class Jump(Condition):
 
 def test_own_conditions_come_last():
     own = type("Own", (Poisson,), {"own_conditions": (Jump(),)})
-    assert Catalogue(own()).names == (*NAMES["poisson"], "jump")
+    assert Catalogue(own()).names == (*NINE["poisson"], "jump")
     assert Catalogue(own()).parse("jump").index == 512
 
 
@@ -107,7 +107,7 @@ def test_all_512_sets_translate_both_ways():
     seen = set()
     for bits in itertools.product([0, 1], repeat=9):
         index = sum(2**i * bit for i, bit in enumerate(bits))
-        names = tuple(name for name, bit in zip(NAMES["poisson"], bits, strict=True) if bit)
+        names = tuple(name for name, bit in zip(NINE["poisson"], bits, strict=True) if bit)
         for notation in (index, str(index), np.int64(index), names, list(names), ",".join(names), bits, np.array(bits)):
             assert POISSON.parse(notation).names == names
         assert POISSON.parse(names).index == index
@@ -116,20 +116,20 @@ def test_all_512_sets_translate_both_ways():
     assert len(seen) == 512
 
 
-@given(st.permutations(NAMES["poisson"]), st.integers(0, 9))
+@given(st.permutations(NINE["poisson"]), st.integers(0, 9))
 def test_the_order_in_which_names_are_given_does_not_matter(names, count):
     chosen = set(names[:count])
-    expected = tuple(name for name in NAMES["poisson"] if name in chosen)
+    expected = tuple(name for name in NINE["poisson"] if name in chosen)
     assert POISSON.parse(names[:count]).names == expected
     assert POISSON.parse(" , ".join(names[:count])).names == expected
     assert POISSON.parse(chosen).names == expected
 
 
 def test_words_for_all_and_none():
-    assert POISSON.parse("all").names == NAMES["poisson"]
+    assert POISSON.parse("all").names == NINE["poisson"]
     for nothing in ("none", "", " ", [], (), 0, "0", [0] * 9, np.zeros(9)):
         assert POISSON.parse(nothing).names == ()
-    assert POISSON.parse([True] * 9).names == NAMES["poisson"]
+    assert POISSON.parse([True] * 9).names == NINE["poisson"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from small import Line, Quad, Ring
 
 from metalic.errors import GeometryError, ScheduleError
-from metalic.families import BUILT_IN, Burgers, KdV, Poisson, find_family
+from metalic.families import Burgers, KdV, Poisson, find_family
 from metalic.geometry import Points
 from metalic.geometry.sampling import SAMPLINGS
 from metalic.pinn.sampler import Sampler, scale
@@ -49,7 +49,7 @@ def test_shapes_are_the_same_for_every_seed_and_draw(family, sampling):
         assert any(not np.array_equal(a, d) for a, d in zip(first, later, strict=True))
 
 
-@pytest.mark.parametrize("name", sorted(BUILT_IN))
+@pytest.mark.parametrize("name", sorted(FIRST_VERSION))
 def test_the_numbers_of_the_protocol(name):
     family = find_family(name)
     collocation, boundary, interface = Sampler(family, family.points, "random").draw(0)
