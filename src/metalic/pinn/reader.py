@@ -25,7 +25,7 @@ from ..families.fields import Channel, Field, Fields, components_of, parse_deriv
 from .laws import in_order
 from .network import Network
 from .quadrature import Quadrature, quadrature
-from .trained import Trained, holders
+from .trained import Trained, holders, refuse_outside
 
 PointLaw = Callable[..., Any]
 AtPoints = Callable[[int, Float[np.ndarray, "n d"]], Any]
@@ -65,11 +65,7 @@ class Readout:
     def _alone(self, points: Float[np.ndarray, "n d"]) -> Any:
         k = subdomain_number(self.family, self.subdomain)
         outside = ~self.family.decomposition.membership(points)[k]
-        if outside.any():
-            first = ", ".join(f"{n}={v:g}" for n, v in zip(self.family.coordinates, points[np.argmax(outside)]))
-            raise GeometryError(
-                f"{outside.sum()} point(s) lie outside subdomain '{self.subdomain}', the first at {first}"
-            )
+        refuse_outside(self.family, points, outside, f"subdomain '{self.subdomain}'")
         return self.at(k, points)
 
     def integral(self, over: str | None = None, nodes: int | None = None) -> Any:

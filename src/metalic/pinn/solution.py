@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..errors import FileError
-from ..families.base import Family
+from ..families.base import Family, parameters_text
 from ..notebook import show
 from ..sets import Decision
 from .optimizers import Status
@@ -296,10 +296,10 @@ class Solution(Trained):
         }
 
     def __repr__(self) -> str:
-        parameters = ", ".join(f"{name}={value:g}" for name, value in self.parameters.items())
         sets = "; ".join(",".join(one) or "none" for one in dict.fromkeys(self.conditions))
         error = "no reference" if self.error is None else f"error {self.error:.3g}"
-        return f"<Solution of {self.family.name}({parameters}) with {{{sets}}}: {error}, loss {self.loss:.3g}>"
+        member = f"{self.family.name}({parameters_text(self.parameters)})"
+        return f"<Solution of {member} with {{{sets}}}: {error}, loss {self.loss:.3g}>"
 
     def _repr_html_(self) -> str:
         columns = ("phase", "optimizer", "conditions", "iterations", "seconds", "loss", "error", "stopped because")
