@@ -1,4 +1,4 @@
-"""What a solve gives: networks that can be called, with the history of how they came about."""
+"""What a solve gives: networks that can be called, and the history of their training."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ class Solution(Trained):
     # ---- what is read off
 
     def side(self, subdomain: str) -> Reader:
-        """What one subdomain's network says on that subdomain, its interfaces included: `solution.side("left")`.
+        """The solution by the network of one subdomain, on that subdomain and its interfaces: `solution.side("left")`.
 
         The solution itself takes the average of both sides on an interface, where a derivative may rightly jump.
         """
@@ -198,7 +198,7 @@ class Solution(Trained):
         return Reader(self).residual(points, **coordinates)
 
     def read(self, law: PointLaw) -> Readout:
-        """Anything that a law for one point says, such as `solution.read(lambda u, p: u.x**2 + u.y**2)`.
+        """Evaluate a law for one point, such as `solution.read(lambda u, p: u.x**2 + u.y**2)`.
 
         Args:
             law: A function of the unknown, the point, and those parameters of the family that it names.

@@ -205,7 +205,7 @@ class Library(Closing):
         }
 
     def close(self) -> None:
-        """Give the file back to other writers."""
+        """Release the file for other writers."""
         if self._writer is not None:
             self._writer.close()
             self._writer = None
