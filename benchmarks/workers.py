@@ -55,7 +55,7 @@ def main() -> None:
     ratio = median(rates[2]) / median(rates[1])
     text = (
         f"# Two workers against one\n\n`python -m benchmarks.workers --plays "
-        f"{options.plays} --repetitions {options.repetitions}`\n\nPlays an hour (Poisson, `quick`, random sets, "
+        f"{options.plays} --repetitions {options.repetitions}`\n\nPlays per hour (Poisson, `quick`, random sets, "
         f"median of {options.repetitions} alternating studies of {options.plays} plays per worker): "
         f"{median(rates[1]):.0f} with one worker, {median(rates[2]):.0f} with two: **{ratio:.2f}x**.\n"
     )
