@@ -143,7 +143,7 @@ def seconds(run: Callable[[], Any], least: float = 0.02) -> float:
 
 
 def rate_blocks(precision: str) -> dict[str, Callable[[], float]]:
-    """For each kind of work and each library a function that measures its rate, in operations a second."""
+    """For each kind of work and each library a function that measures its rate, in operations per second."""
     import jax
     import jax.numpy as jnp
 
@@ -220,7 +220,7 @@ def table(rows: list[dict[str, Any]]) -> str:
         [row["family"], row["precision"], row["rates"]["multiply-adds"] / 1e9, row["rates"]["tanh"] / 1e6]
         for row in rows
     ]
-    of_rates = markdown(["during", "precision", "10^9 multiply-adds a second", "10^6 tanhs a second"], rates)
+    of_rates = markdown(["during", "precision", "10^9 multiply-adds per second", "10^6 tanhs per second"], rates)
     return f"{text}{markdown(head, lines)}\n{of_rates}"
 
 

@@ -3,7 +3,7 @@
     python -m benchmarks.time_to_accuracy --out results/time_to_accuracy
 
 Schedule `fast` against schedule `paper`, both ours, and against the PyTorch peer under `paper`. The peer is not run to
-the end: its time is *extrapolated*, our numbers of Adam and L-BFGS iterations times its median times an iteration in
+the end: its time is *extrapolated*, our numbers of Adam and L-BFGS iterations times its median time per iteration in
 the same run. Errors are measured between chunks of iterations (10 to 250 of them), compilation does not count. A run
 stops at the accuracy, at the end of its schedule, or after `--most` seconds; if it has not reached the accuracy by
 then, its seconds, and the ratios made from them, are lower bounds, marked with >.
@@ -131,7 +131,7 @@ def table(rows: list[dict[str, Any]]) -> str:
     return (
         "`python -m benchmarks.time_to_accuracy`\n\nSeconds until the relative L2 error first falls below the paper's "
         "Seq-UCB mean; one core, float64, without compilation. PyTorch is extrapolated: our iterations times its "
-        f"median times an iteration in the same run. >: not reached, a lower bound.\n\n{markdown(head, lines)}\n"
+        f"median time per iteration in the same run. >: not reached, a lower bound.\n\n{markdown(head, lines)}\n"
         f"Median over families, PyTorch (extrapolated) / `fast`: **{whole}** (target {TARGET:.0f}).\n"
     )
 

@@ -20,7 +20,7 @@ from metalic import runtime
 
 
 def rate(workers: int, plays: int, seed: int, folder: Path) -> float:
-    """Plays an hour: finished plays over the time between the first that counts and the last."""
+    """Plays per hour: finished plays over the time between the first that counts and the last."""
     import metalic as mt
 
     times: list[float] = []
@@ -33,7 +33,7 @@ def rate(workers: int, plays: int, seed: int, folder: Path) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--plays", type=int, default=12, help="plays a worker")
+    parser.add_argument("--plays", type=int, default=12, help="plays per worker")
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--out", type=Path, default=Path("results/workers"))
     parser.add_argument("--only", type=int, nargs=2, help="a number of workers and a seed: print the plays per hour")
@@ -55,8 +55,8 @@ def main() -> None:
     ratio = median(rates[2]) / median(rates[1])
     text = (
         f"# Two workers against one\n\n`python -m benchmarks.workers --plays "
-        f"{options.plays} --repetitions {options.repetitions}`\n\nPlays an hour (Poisson, `quick`, random sets, "
-        f"median of {options.repetitions} alternating studies of {options.plays} plays a worker): "
+        f"{options.plays} --repetitions {options.repetitions}`\n\nPlays per hour (Poisson, `quick`, random sets, "
+        f"median of {options.repetitions} alternating studies of {options.plays} plays per worker): "
         f"{median(rates[1]):.0f} with one worker, {median(rates[2]):.0f} with two: **{ratio:.2f}x**.\n"
     )
     options.out.with_suffix(".md").write_text(text)

@@ -306,5 +306,5 @@ def test_two_studies_and_ten_readers_for_long(tmp_path: Path) -> None:
     (tmp_path / "read").mkdir()
     alone, _ = crowd(tmp_path / "alone", 1000, 0)
     read, polls = crowd(tmp_path / "read", 1000, 10)
-    print("seconds a play (passed, of the processor), alone and read by ten:", alone, read, "polls:", polls)
+    print("seconds per play (passed, of the processor), alone and read by ten:", alone, read, "polls:", polls)
     assert sum(polls) > 100

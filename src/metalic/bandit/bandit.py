@@ -122,6 +122,12 @@ class Bandit:
         return self.space.vectors
 
     @property
+    def contrasts(self) -> Float[np.ndarray, "arms columns"]:
+        """By column, the weights of all arms in its effect: the mean of those that have it minus that of the others."""
+        arms = self.arms
+        return arms / arms.sum(axis=0) - (1 - arms) / (1 - arms).sum(axis=0)
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The names of the entries of an arm: conditions, then levels."""
         return self.space.columns

@@ -37,14 +37,11 @@ WIDE = 10.0  # a positive range whose ends differ by this factor is scaled by lo
 
 @dataclass(frozen=True, eq=False)
 class Compared(Knowledge):
-    """A paired bandit with its finished pairs. Fitted models are not pickled."""
+    """A paired bandit with its finished pairs."""
 
     bandit: Bandit
     history: tuple[Played, ...]
     _models: dict[str, Differences | Trend] = field(default_factory=dict, init=False, repr=False)
-
-    def __getstate__(self) -> dict[str, object]:
-        return {"bandit": self.bandit, "history": self.history, "_models": {}}
 
     @property
     def settings(self) -> Paired:
@@ -110,9 +107,7 @@ class Compared(Knowledge):
             return space.decision(self._neighbour(rng))
         others = np.delete(np.arange(len(space)), settings.champion_number)
         if not settings.policy.needs_model:
-            zeros = np.zeros(len(others))
-            blank = Belief(zeros, zeros, lambda: np.zeros((len(others), len(others))))
-            return space.decision(int(others[settings.policy.choose(blank, play, rng)]))
+            return space.decision(int(others[settings.policy.choose(Belief.blank(len(others)), play, rng)]))
         mean, std = self.model.predict(z)
         if confirms(play):
             chosen = int(others[np.argmax(mean[others] - std[others])])
@@ -179,9 +174,7 @@ class Compared(Knowledge):
         return mean + (arm.mean or 0.0), math.hypot(spread, arm.std or 0.0)
 
     def effects(self, context: Sequence[float], *, phase: int = 0, loss: float | None = None) -> Effects:
-        arms = self.bandit.arms
-        weights = arms / arms.sum(axis=0) - (1 - arms) / (1 - arms).sum(axis=0)
-        return Effects(*self.model.effects(self.place(context), weights))
+        return Effects(*self.model.effects(self.place(context), self.bandit.contrasts))
 
     @property
     def level(self) -> bool:

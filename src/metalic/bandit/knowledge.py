@@ -29,10 +29,13 @@ class Effects:
 
 
 class Knowledge(ABC):
-    """A bandit with its finished plays: it decides, recommends and explains."""
+    """A bandit with its finished plays: it decides, recommends and explains. Fitted models are not pickled."""
 
     bandit: Bandit
     history: tuple[Played, ...]
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**vars(self), "_models": {}}
 
     @abstractmethod
     def decide(

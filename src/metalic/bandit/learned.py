@@ -28,14 +28,11 @@ NEAREST = 10  # plays whose median loss is used for an unknown loss
 
 @dataclass(frozen=True, eq=False)
 class Learned(Knowledge):
-    """What is known from rewards, by a Gaussian process per phase. Fitted models are not pickled."""
+    """What is known from rewards, by a Gaussian process per phase."""
 
     bandit: Bandit
     history: tuple[Played, ...]
     _models: dict[int, GP] = field(default_factory=dict, init=False, repr=False)
-
-    def __getstate__(self) -> dict[str, object]:
-        return {"bandit": self.bandit, "history": self.history, "_models": {}}
 
     def model(self, phase: int = 0) -> GP:
         """The reward model of a phase (0 is the first)."""
@@ -70,7 +67,7 @@ class Learned(Knowledge):
         rng = np.random.default_rng([*random, phase])
         allowed = self._allowed(phase, choices)
         if not policy.needs_model:
-            return self._decision(int(allowed[policy.choose(_blank(len(allowed)), play, rng)]))
+            return self._decision(int(allowed[policy.choose(Belief.blank(len(allowed)), play, rng)]))
         belief = self._belief(context, phase, loss, pending if policy.counts_pending else (), allowed)
         chosen = policy.choose(belief, play, rng)
         return self._decision(int(allowed[chosen]), belief, chosen)
@@ -98,9 +95,8 @@ class Learned(Knowledge):
         if loss is None and self.bandit.needs_loss(phase):
             before = self._vector(self.recommend(context, top=1)[phase - 1][0])
             loss = self.expected_loss(context, phase, before)
-        arms = self.bandit.arms
-        weights = arms / arms.sum(axis=0) - (1 - arms) / (1 - arms).sum(axis=0)
-        mean, cov = self.model(phase).contrast(self._scaled(context, phase, loss), arms, weights)
+        bandit = self.bandit
+        mean, cov = self.model(phase).contrast(self._scaled(context, phase, loss), bandit.arms, bandit.contrasts)
         return Effects(mean, np.sqrt(np.maximum(np.diag(cov), 0.0)))
 
     def expected_loss(self, context: Sequence[float], phase: int, before: Sequence[int]) -> float:
@@ -203,9 +199,3 @@ class Learned(Knowledge):
         assert isinstance(settings, Sequential)
         losses = [play.phases[phase].loss for play in self.history]
         return LossScale.seen(settings.loss_context, [loss for loss in losses if loss is not None])
-
-
-def _blank(arms: int) -> Belief:
-    """An empty belief, for policies that use no model."""
-    zeros = np.zeros(arms)
-    return Belief(zeros, zeros, lambda: np.zeros((arms, arms)))

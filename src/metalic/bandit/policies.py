@@ -13,7 +13,7 @@ randomness comes from the generator passed in.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from jaxtyping import Float
@@ -39,6 +39,12 @@ class Belief:
     std: Vector
     covariance: Callable[[], Float[np.ndarray, "m m"]]
     joint: Callable[[np.random.Generator], Vector] | None = None
+
+    @classmethod
+    def blank(cls, arms: int) -> Self:
+        """An empty belief, for policies that use no model."""
+        zeros = np.zeros(arms)
+        return cls(zeros, zeros, lambda: np.zeros((arms, arms)))
 
     def draw(self, rng: np.random.Generator) -> Vector:
         """One draw of all arms: jointly, unless that would take too long."""

@@ -62,7 +62,7 @@ class Catalogue:
 
 
 def xpinn_set(catalogue: Catalogue) -> ConditionSet:
-    """{uavg, rc}, or what the catalogue has of it."""
+    """{uavg, rc}, or those of the two that the catalogue has."""
     return catalogue.parse([name for name in ("uavg", "rc") if name in catalogue.names])
 
 

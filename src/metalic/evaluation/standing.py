@@ -1,7 +1,7 @@
 """How the plays of a study stand: who chose their sets, and how their errors compare with those of other sets.
 
-Errors of different PDEs differ by orders of magnitude whatever the sets are, so that a sum or a minimum over plays says
-little. What says something is a median over plays of one kind, and the ratio to plays with other sets nearby.
+Errors of different PDEs differ by orders of magnitude whatever the sets are, so that a sum or a minimum over plays is
+not informative. A median over plays of one kind is, and so is the ratio to plays with other sets nearby.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import StudyError
+from ..study.closing import Closing
 from ..study.driver import Driver, Show
 from ..study.ledger import Ledger
 from ..study.play import Outcome, Task
@@ -25,7 +26,7 @@ Todo = Mapping[int, Callable[[], Task]]
 """What to run: functions that make the tasks, by the trial's number."""
 
 
-class Trials:
+class Trials(Closing):
     """An open file of trials.
 
     Args:
@@ -68,12 +69,6 @@ class Trials:
 
     def close(self) -> None:
         self._ledger.close()
-
-    def __enter__(self) -> Trials:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     # ---- the interface of the driver
 

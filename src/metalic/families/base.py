@@ -300,6 +300,11 @@ class Family:
         return other
 
 
+def parameters_text(parameters: Mapping[str, float]) -> str:
+    """Parameters for messages: 'a=1, b=2.5'."""
+    return ", ".join(f"{name}={value:g}" for name, value in parameters.items())
+
+
 def frozen(thing: Any) -> Any:
     """A hashable picture of settings."""
     if isinstance(thing, Mapping):

@@ -1,4 +1,4 @@
-"""A solve in progress as a file, so that a long one survives the death of its process.
+"""A solve in progress as a file, so that a long one can be continued if its process is killed.
 
 The file holds the state of the optimizer, the points, and the records of the phases so far: arrays and JSON, no pickle.
 It is replaced as a whole, at most once a minute and only between two chunks of iterations. A solve that continues from

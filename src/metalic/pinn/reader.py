@@ -1,4 +1,4 @@
-"""What is read off networks: values, derivatives, fluxes, and whatever else a law for one point says.
+"""Quantities that are computed from networks: values, derivatives, fluxes, and any law for one point.
 
 A law is a function of the unknown and the point, as a family's residual is. It is evaluated by the network of each
 subdomain, and where subdomains meet the average of their answers is taken, unless one side is asked for.
@@ -25,7 +25,7 @@ from ..families.fields import Channel, Field, Fields, components_of, parse_deriv
 from .laws import in_order
 from .network import Network
 from .quadrature import Quadrature, quadrature
-from .trained import Trained, holders
+from .trained import Trained, holders, refuse_outside
 
 PointLaw = Callable[..., Any]
 AtPoints = Callable[[int, Float[np.ndarray, "n d"]], Any]
@@ -34,7 +34,7 @@ FEWEST, MOST = 64, 2**15  # points that are evaluated at once; their number is r
 
 @dataclass(frozen=True)
 class Readout:
-    """Something that networks say at points: call it as a solution is called.
+    """A quantity that is computed from networks at points; it is called like a solution.
 
     `at(k, points)` is what network k says at points (n, d) of its subdomain: an array (n, ...), or several of them in
     a mapping or a tuple. With a `subdomain` it is asked alone, and its points must lie in it.
@@ -65,11 +65,7 @@ class Readout:
     def _alone(self, points: Float[np.ndarray, "n d"]) -> Any:
         k = subdomain_number(self.family, self.subdomain)
         outside = ~self.family.decomposition.membership(points)[k]
-        if outside.any():
-            first = ", ".join(f"{n}={v:g}" for n, v in zip(self.family.coordinates, points[np.argmax(outside)]))
-            raise GeometryError(
-                f"{outside.sum()} point(s) lie outside subdomain '{self.subdomain}', the first at {first}"
-            )
+        refuse_outside(self.family, points, outside, f"subdomain '{self.subdomain}'")
         return self.at(k, points)
 
     def integral(self, over: str | None = None, nodes: int | None = None) -> Any:
@@ -93,7 +89,7 @@ def _spread(mine: np.ndarray, share: np.ndarray, values: np.ndarray) -> np.ndarr
 
 @dataclass(frozen=True)
 class Reader:
-    """What the networks of a solution say, those of all subdomains or that of one."""
+    """Computes quantities from the networks of a solution: of all subdomains, or of one."""
 
     trained: Trained
     subdomain: str | None = None
@@ -147,7 +143,7 @@ class Reader:
         return jnp.stack([_number(one) for one in found]) if isinstance(found, tuple) else found
 
     def read(self, law: PointLaw) -> Readout:
-        """Anything that a law of the unknown and the point says."""
+        """Evaluate a law of the unknown and the point."""
         if not callable(law):
             raise FamilyError(f"a law is a function of the unknown and the point, as in lambda u, p: u.x, not {law!r}")
         return Readout(self.trained.family, _Evaluated(self.trained, law), self.subdomain)

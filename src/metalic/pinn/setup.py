@@ -109,7 +109,7 @@ class SolveSetup:
 
 
 def system_for(family: Family, options: ResolvedOptions, schedule: Schedule, within: Sequence[str] | None) -> System:
-    """With programs for the sets of the phases, too."""
+    """The system of a solve; its programs contain the sets that phases have of their own, too."""
     network = Network(len(family.coordinates), len(family.components), options.hidden, options.activation)
     if within is None:
         return system_of(family, network)

@@ -1,4 +1,4 @@
-"""What a solve gives: networks that can be called, with the history of how they came about."""
+"""What a solve gives: networks that can be called, and the history of their training."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..errors import FileError
-from ..families.base import Family
+from ..families.base import Family, parameters_text
 from ..notebook import show
 from ..sets import Decision
 from .optimizers import Status
@@ -175,7 +175,7 @@ class Solution(Trained):
     # ---- what is read off
 
     def side(self, subdomain: str) -> Reader:
-        """What one subdomain's network says on that subdomain, its interfaces included: `solution.side("left")`.
+        """The solution by the network of one subdomain, on that subdomain and its interfaces: `solution.side("left")`.
 
         The solution itself takes the average of both sides on an interface, where a derivative may rightly jump.
         """
@@ -198,7 +198,7 @@ class Solution(Trained):
         return Reader(self).residual(points, **coordinates)
 
     def read(self, law: PointLaw) -> Readout:
-        """Anything that a law for one point says, such as `solution.read(lambda u, p: u.x**2 + u.y**2)`.
+        """Evaluate a law for one point, such as `solution.read(lambda u, p: u.x**2 + u.y**2)`.
 
         Args:
             law: A function of the unknown, the point, and those parameters of the family that it names.
@@ -296,10 +296,10 @@ class Solution(Trained):
         }
 
     def __repr__(self) -> str:
-        parameters = ", ".join(f"{name}={value:g}" for name, value in self.parameters.items())
         sets = "; ".join(",".join(one) or "none" for one in dict.fromkeys(self.conditions))
         error = "no reference" if self.error is None else f"error {self.error:.3g}"
-        return f"<Solution of {self.family.name}({parameters}) with {{{sets}}}: {error}, loss {self.loss:.3g}>"
+        member = f"{self.family.name}({parameters_text(self.parameters)})"
+        return f"<Solution of {member} with {{{sets}}}: {error}, loss {self.loss:.3g}>"
 
     def _repr_html_(self) -> str:
         columns = ("phase", "optimizer", "conditions", "iterations", "seconds", "loss", "error", "stopped because")

@@ -62,8 +62,12 @@ def evaluate(
 def holders(family: Family, points: Float[np.ndarray, "n d"]) -> np.ndarray:
     """Boolean (K, n): which subdomains hold each point; an error if a point is in none."""
     inside = family.decomposition.membership(points)
-    outside = ~inside.any(axis=0)
+    refuse_outside(family, points, np.asarray(~inside.any(axis=0)), f"the domain {family.domain!r}")
+    return inside
+
+
+def refuse_outside(family: Family, points: Float[np.ndarray, "n d"], outside: np.ndarray, where: str) -> None:
+    """Raise a GeometryError if any point lies outside of `where`; `outside` is a boolean array (n,)."""
     if outside.any():
         first = ", ".join(f"{n}={v:g}" for n, v in zip(family.coordinates, points[np.argmax(outside)]))
-        raise GeometryError(f"{outside.sum()} point(s) lie outside the domain {family.domain!r}, the first at {first}")
-    return inside
+        raise GeometryError(f"{outside.sum()} point(s) lie outside {where}, the first at {first}")

@@ -1,4 +1,4 @@
-"""How a play comes about: its PDE and seed from its number, its decisions from the rows that it has seen.
+"""How a new play is made: its PDE and seed from its number, its decisions from the rows that it has seen.
 
 In a study with a champion, plays 2k - 1 and 2k are pair k: the champion and a challenger on the same PDE, with the
 same seed.

@@ -73,7 +73,7 @@ class Driver:
         self.flying = 0
 
     def run(self) -> None:
-        """Run until `count` more plays are finished, or it is enough.
+        """Run until `count` more plays are finished, or the study asks to stop.
 
         Raises:
             KeyboardInterrupt: After a Ctrl-C, once the plays in flight are written.

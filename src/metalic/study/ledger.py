@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import LedgerError
+from .closing import Closing
 from .files import (
     APPLICATION_ID,
     SCHEMA_VERSION,
@@ -102,7 +103,7 @@ TRIES, PAUSE = 20, 0.05  # seconds, when a writer closes while somebody reads
 CHECKSUM = "checksum"  # a key among the settings, and a column of a play
 
 
-class Ledger:
+class Ledger(Closing):
     """An open ledger: `Ledger(path)` to read, `Ledger.writer(path, settings)` to write.
 
     Args:
@@ -186,12 +187,6 @@ class Ledger:
                 self._db.execute("PRAGMA journal_mode = DELETE")
                 return
             time.sleep(PAUSE)
-
-    def __enter__(self) -> Ledger:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def settings(self) -> dict[str, Any]:
         with ledger_errors(self.path):

@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -23,13 +22,14 @@ from jaxtyping import Float
 from ..atomic import a_path
 from ..conditions import Catalogue
 from ..errors import LibraryError
-from ..families.base import Family
+from ..families.base import Family, parameters_text
 from ..families.registry import find_family
 from ..pinn.options import VERSION_0_1, SolverOptions
 from ..pinn.schedule import SCHEDULES
 from ..pinn.solution import Solution, relative_error
 from ..pinn.solver import reference_values
 from ..pinn.start import COPIED, Start
+from .closing import Closing
 from .equations import check_family, equations_hash
 from .files import exists
 from .interpolation import coefficients, neighbours, place_of
@@ -42,7 +42,7 @@ WORST_LOSS = 1e4  # times the median of the library; where there is neither erro
 KEY = "library"  # among the settings of a file
 
 
-class Library:
+class Library(Closing):
     """Solved members of a family in a file. A file that does not exist is created with the first member.
 
     Args:
@@ -156,9 +156,9 @@ class Library:
             )
         before = self.find(solution.parameters)
         if before is not None and not replace:
+            place = parameters_text(solution.parameters) or "no parameters"
             raise LibraryError(
-                f"library '{self.path}' has a member at {_told(solution.parameters)}; replace=True puts the new one in "
-                "its place"
+                f"library '{self.path}' has a member at {place}; replace=True puts the new one in its place"
             )
         number = max((member.row.number for member in self.members), default=0) + 1
         return self._write(Member(row_of(solution, number if before is None else before.row.number), networks))
@@ -205,18 +205,10 @@ class Library:
         }
 
     def close(self) -> None:
-        """Give the file back to other writers."""
+        """Release the file for other writers."""
         if self._writer is not None:
             self._writer.close()
             self._writer = None
-
-    def __enter__(self) -> Library:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # ---- where to start
 
@@ -309,7 +301,3 @@ class Library:
 
 def _distance(a: Float[np.ndarray, "c"], b: Float[np.ndarray, "c"]) -> float:
     return float(np.linalg.norm(a - b))
-
-
-def _told(parameters: Mapping[str, float]) -> str:
-    return ", ".join(f"{name}={value:g}" for name, value in parameters.items()) or "no parameters"

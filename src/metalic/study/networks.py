@@ -67,7 +67,7 @@ class Networks:
         )
 
     def values(self, play: int) -> tuple[Any, ...]:
-        """As SQLite keeps them, in the order of the columns."""
+        """The values as SQLite stores them, in the order of the columns."""
         start = None if self.start is None else json.dumps(dict(self.start))
         found = (
             *(play, json.dumps(self.layers), self.geometry, self.theta.dtype.name, json.dumps(self.theta.shape)),
@@ -126,7 +126,7 @@ def thinned(phases: Sequence[PhaseRecord]) -> tuple[Moment, ...]:
 
 
 def _checksum(values: Sequence[Any]) -> str:
-    """Of a row as SQLite gives it back."""
+    """The checksum of a row as SQLite returns it."""
     digest = hashlib.sha256()
     for value in values:
         part = value if isinstance(value, bytes) else json.dumps(value).encode()

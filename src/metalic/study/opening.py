@@ -1,4 +1,4 @@
-"""How the ledger of a study is begun or opened, and its settings are agreed on."""
+"""Create or open the ledger of a study, and check that its settings agree."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a play: done or diverged, with a row per phase that ran; its networks if they are kept, and an
+    """The outcome of a play: done or diverged, with a row per phase that ran; its networks if they are kept, and an
     estimate of its error with a verdict if it was checked."""
 
     status: str

@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from ..errors import LedgerError
+from .closing import Closing
 from .knowledge import find_ledger
 from .ledger import Ledger
 from .networks import Networks
@@ -23,7 +23,7 @@ Version = tuple[tuple[int, int, int], ...]
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(Closing):
     """The settings and the plays of a ledger as they were. Pass it to `Study` in place of a path.
 
     Example:
@@ -75,14 +75,6 @@ class Reading:
 
     def close(self) -> None:
         """Nothing is open."""
-
-    def __enter__(self) -> Reading:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def version(path: Path) -> Version:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..bandit import Compared, GreedyChooser, Knowledge
 from ..choices import arm_text, levels_text
+from ..families.base import parameters_text
 from ..notebook import show
 from ..sets import Decision, Level
 
@@ -154,11 +155,11 @@ class Recommendation:
         }
 
     def __repr__(self) -> str:
-        parameters = ", ".join(f"{name}={value:g}" for name, value in self.parameters.items())
         sets = "; ".join(str(advice.best.conditions) for advice in self.phases)
         sets = " ".join(filter(None, (sets, levels_text(self.choices))))
         outlook = "" if self.expected is None else f": {self.meaning} {self.expected:.2g} expected"
-        return f"<Recommendation for {self.family}({parameters}) from {self.plays} plays: {{{sets}}}{outlook}>"
+        member = f"{self.family}({parameters_text(self.parameters)})"
+        return f"<Recommendation for {member} from {self.plays} plays: {{{sets}}}{outlook}>"
 
     def _repr_html_(self) -> str:
         columns = ("condition", *(f"effect in phase {number + 1}" for number in range(len(self.phases))))

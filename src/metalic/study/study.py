@@ -26,6 +26,7 @@ from ..sets import Decision
 from ..validation import integer
 from . import tables
 from .asking import Asker
+from .closing import Closing
 from .driver import Driver, Show
 from .experience import Experience, is_champion, pair_of
 from .integrity import problem
@@ -43,7 +44,7 @@ from .warm import Warm
 from .workers import open_pool
 
 
-class Study:
+class Study(Closing):
     """A study and its ledger.
 
     An existing file is continued. Settings may then be left out; those that are given must agree with the file.
@@ -313,12 +314,6 @@ class Study:
     def close(self) -> None:
         """Close the ledger."""
         self._ledger.close()
-
-    def __enter__(self) -> Study:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         try:

@@ -18,7 +18,7 @@ from scipy.io import netcdf_file
 
 from ..atomic import a_path, write_whole
 from ..errors import FileError, ParameterError, StudyError
-from ..families.base import Family
+from ..families.base import Family, parameters_text
 from ..families.registry import find_family
 from ..pinn.options import SolverOptions
 from ..pinn.schedule import Schedule
@@ -274,12 +274,8 @@ def _wanted(family: Family, given: Any, ranges: Mapping[str, Any], extrapolate: 
         raise ParameterError(f"a sweep has at least two members, not {len(found)}; solve solves a single one")
     twice = [one for i, one in enumerate(found) if one in found[:i]] if len(found) < 10_000 else []
     if twice:
-        raise ParameterError(f"a sweep names {_told(twice[0])} twice")
+        raise ParameterError(f"a sweep names {parameters_text(twice[0])} twice")
     return found
-
-
-def _told(values: Mapping[str, float]) -> str:
-    return ", ".join(f"{name}={value:g}" for name, value in values.items())
 
 
 def _grid(ranges: Mapping[str, Any]) -> list[dict[str, Any]]:

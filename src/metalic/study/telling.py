@@ -1,4 +1,4 @@
-"""Whether the outcome of a play is one of its study."""
+"""Check that the outcome of a play fits its study."""
 
 from __future__ import annotations
 
