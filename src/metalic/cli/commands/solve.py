@@ -106,7 +106,7 @@ def command(
     found = find_family(family)
     found.check_parameters(values, extrapolate)
     if plot is not None:
-        _check_picture(plot)
+        check_picture(plot)
     chosen: Any = conditions
     if conditions is not None and (conditions.endswith(".db") or conditions == found.name):
         chosen = recommended(conditions, found, values, schedule or "fast", extrapolate)
@@ -144,7 +144,7 @@ def command(
     if as_json:
         print_json(solution.to_dict())
     else:
-        _print_solution(solution, out, plot)
+        print_solution(solution, out, plot)
 
 
 def recommended(path: str, family: Any, values: dict[str, str], schedule: str, extrapolate: bool) -> Recommendation:
@@ -159,7 +159,7 @@ def recommended(path: str, family: Any, values: dict[str, str], schedule: str, e
         return study.recommend(values, extrapolate=extrapolate)
 
 
-def _check_picture(path: Path) -> None:
+def check_picture(path: Path) -> None:
     from matplotlib.backend_bases import FigureCanvasBase
 
     known = FigureCanvasBase.get_supported_filetypes()
@@ -167,7 +167,7 @@ def _check_picture(path: Path) -> None:
         raise FileError(f"'{path}': a picture ends in one of .{', .'.join(sorted(known))}")
 
 
-def _print_solution(solution: Solution, out: Path | None, plot: Path | None) -> None:
+def print_solution(solution: Solution, out: Path | None, plot: Path | None) -> None:
     from rich.console import Console
 
     console = Console()
