@@ -99,9 +99,13 @@ def test_waves_run_through_slabs_and_materials():
     solution = mt.march(Waves, "u,x", SCHEDULE, steps=3, hidden=(10,), points=mt.Points(60, 30, 12))
     assert solution.error < 1e-2
     assert solution.family.coefficients == {"k": {f"{k}@{n}": 1.0 for n in (1, 2, 3) for k in "12"}}
-    with pytest.warns(mt.MetalicWarning, match=r"waves: .*estimated relative error"):
-        short = mt.Schedule("short", (mt.Phase(mt.GaussNewton(), 2),))
-        assert mt.march(Waves, "u,x", short, steps=2, hidden=(10,), points=mt.Points(60, 30, 12), check=True).checked
+
+
+def test_a_bad_march_is_told():
+    with pytest.warns(mt.MetalicWarning, match=r"swing: .*estimated relative error"):
+        found = mt.march(Swing, "u,t", [mt.Phase(mt.GaussNewton(), 1)], steps=2, k=2.0, hidden=(8,), check=True)
+    assert found.checked is not None
+    assert found.checked.verdict == "wrong"
 
 
 def test_a_slab_that_is_lost_is_solved_cold(swing, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import solving
-from .errors import ParameterError, ScheduleError
+from .errors import ScheduleError
 from .families.base import Family
 from .families.registry import find_family
 from .families.tabulated import Reference
@@ -141,7 +142,7 @@ class _March:
         times, done = slab_times(self.family, self.steps), []
         chosen = self.options.resolve(self.family, self.schedule)
         shape = (len(self.family.coordinates), len(self.family.components), chosen.hidden, chosen.activation)
-        for low, high in zip(times[:-1], times[1:]):
+        for low, high in itertools.pairwise(times):
             done.append(self._slab(Slab(self.family, float(low), float(high), Network(*shape)), done))
             if done[-1].diverged:
                 break

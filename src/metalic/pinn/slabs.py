@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import itertools
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -141,7 +142,7 @@ def joined(family: Family, steps: int) -> Family:
     """The family on the subdomains of all slabs: '2@3' is subdomain 2 in slab 3."""
     check_initial_value_problem(family)
     times = slab_times(family, steps)
-    parts = [_pressed(family, low, high).subdomains for low, high in zip(times[:-1], times[1:])]
+    parts = [_pressed(family, low, high).subdomains for low, high in itertools.pairwise(times)]
     named = {f"{name}@{n}": region for n, part in enumerate(parts, start=1) for name, region in part.items()}
     owner = {name: name.rpartition("@")[0] for name in named}
     coefficients = {key: {new: table[old] for new, old in owner.items()} for key, table in family.coefficients.items()}
@@ -239,8 +240,6 @@ class _Before:
         return held
 
     def _value(self, k: int, x: Float[Array, "d"], channel: Channel) -> Float[Array, ""]:
-        weights, centre, slope = (
-            self.parameters[name][k] for name in (Carried.WEIGHTS, Carried.CENTRE, Carried.SLOPE)
-        )
+        weights, centre, slope = (self.parameters[name][k] for name in (Carried.WEIGHTS, Carried.CENTRE, Carried.SLOPE))
         scaled = ((x - centre) * slope)[:, None]
         return self.condition.network.channels(weights, scaled, slope, (channel,))[0, 0]

@@ -108,7 +108,7 @@ def open_pool(workers: Any) -> Pool:
     count = integer(workers, least=-sys.maxsize)
     if count is not None:
         if count < 1:
-            raise StudyError(f"a study needs at least 1 worker, not {count}")
+            raise StudyError(f"at least 1 worker is needed, not {count}")
         return InProcess() if count == 1 else _local(count)
     if isinstance(workers, str):
         return _remote(workers)

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from ...atomic import write_whole
 from ...errors import MetalicWarning
 from ..display import solve_display
 from ..interrupts import interruptible_solve
@@ -29,8 +28,8 @@ from ..options import (
     read_weights,
     read_widths,
 )
-from ..printing import print_json
-from .solve import check_picture, print_solution
+from ..printing import check_picture, print_json, save_picture
+from .solve import print_solution
 
 
 def command(
@@ -88,8 +87,7 @@ def command(
     if out is not None:
         solution.save(out)
     if plot is not None:
-        figure, kind = solution.plot(), plot.suffix.lstrip(".").lower()
-        write_whole(plot, lambda file: figure.savefig(file, format=kind, dpi=120))
+        save_picture(solution.plot(), plot)
     if as_json:
         print_json(solution.to_dict())
     else:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...atomic import write_whole
-from ...errors import FileError, MetalicWarning, StudyError
+from ...errors import MetalicWarning, StudyError
 from ..display import solve_display
 from ..interrupts import interruptible_solve
 from ..options import (
@@ -31,7 +30,7 @@ from ..options import (
     read_weights,
     read_widths,
 )
-from ..printing import names, number, print_json, print_rows, warnings_as_lines
+from ..printing import check_picture, names, number, print_json, print_rows, save_picture, warnings_as_lines
 
 if TYPE_CHECKING:
     from ...pinn import Solution
@@ -139,8 +138,7 @@ def command(
     if out is not None:
         solution.save(out)
     if plot is not None:
-        figure, kind = solution.plot(), plot.suffix.lstrip(".").lower()
-        write_whole(plot, lambda file: figure.savefig(file, format=kind, dpi=120))
+        save_picture(solution.plot(), plot)
     if as_json:
         print_json(solution.to_dict())
     else:
@@ -157,14 +155,6 @@ def recommended(path: str, family: Any, values: dict[str, str], schedule: str, e
         if phases != wanted:
             raise StudyError(f"'{path}' knows plays of {phases} phase(s); schedule '{schedule}' has {wanted}")
         return study.recommend(values, extrapolate=extrapolate)
-
-
-def check_picture(path: Path) -> None:
-    from matplotlib.backend_bases import FigureCanvasBase
-
-    known = FigureCanvasBase.get_supported_filetypes()
-    if path.suffix.lstrip(".").lower() not in known:
-        raise FileError(f"'{path}': a picture ends in one of .{', .'.join(sorted(known))}")
 
 
 def print_solution(solution: Solution, out: Path | None, plot: Path | None) -> None:
