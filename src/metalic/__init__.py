@@ -34,6 +34,7 @@ _HOME = {
     "Catalogue": "conditions",
     # how one PDE is solved
     "solve": "solving",
+    "march": "marching",
     "Solution": "pinn",
     "Check": "pinn",
     "Schedule": "pinn",
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from .families import Dirichlet, Family, Neumann, Periodic, Robin, find_family
     from .families.tabulated import Reference
     from .geometry import Box, Decomposition, Points, Region, Union, split
+    from .marching import march
     from .pinn import LBFGS, Adam, Check, Continue, GaussNewton, Phase, Schedule, Solution
     from .solving import solve
     from .study import Library, Recommendation, Study, prepare, sweep

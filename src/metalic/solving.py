@@ -149,7 +149,7 @@ def solve(
     if isinstance(begun, Library):
         begun = None if plain else begun.starts(values) or None
     played, options = chosen(found, options, plan, {**chooser.begin(values), **(choices or {})})
-    run = partial(train, played, chooser, plan, values, options, within=_within(chooser, played), **common)
+    run = partial(train, played, chooser, plan, values, options, within=within(chooser, played), **common)
     solution = warm or run(seed=seed, at_phase_end=at_phase_end, start=begun, **limits)
     if given is not None and not solution.diverged:
         solution = solution.with_error(measure(solution))
@@ -159,9 +159,14 @@ def solve(
     if verify:
         chooser.begin(values)
         solution = compared(solution, run(seed=seed + SECOND))
-    if solution.checked is not None and not solution.checked.good:
-        warnings.warn(f"{found.name}: {solution.checked.text}", MetalicWarning, stacklevel=2)
+    warn_unless_good(solution, stacklevel=3)
     return solution
+
+
+def warn_unless_good(solution: Solution, stacklevel: int) -> None:
+    """Say what a check has found, unless the solution is good."""
+    if solution.checked is not None and not solution.checked.good:
+        warnings.warn(f"{solution.family.name}: {solution.checked.text}", MetalicWarning, stacklevel=stacklevel)
 
 
 def _warn_of_missing_data(family: Family) -> None:
@@ -226,7 +231,7 @@ def find_chooser(conditions: Any, family: Family, schedule: Schedule) -> Chooser
     return FixedChooser(tuple(Decision(catalogue.parse(one)) for one in sets))
 
 
-def _within(chooser: Chooser, family: Family) -> tuple[str, ...] | None:
+def within(chooser: Chooser, family: Family) -> tuple[str, ...] | None:
     """The conditions that programs need: the sets of a fixed chooser, and the complete one, which the check trains."""
     if not isinstance(chooser, FixedChooser):
         return None

@@ -67,7 +67,7 @@ class Problem(Objective):
     centre: Float[Array, "K d"]
     slope: Float[Array, "K d"]  # inputs of network k are (x - centre_k) * slope_k
     coefficients: Float[Array, "K c"]
-    parameters: dict[str, Float[Array, ""]]
+    parameters: dict[str, Float[Array, "..."]]  # numbers; arrays that a slab carries (see `slabs`)
     active: Bool[Array, "S"]
     lambda_boundary: Float[Array, ""]
     lambda_interface: Float[Array, "S"]

@@ -28,10 +28,12 @@ from .continuation import Pass, Step, spread
 from .library import Library
 from .members import Member
 from .study import Study
+from .waves import Waves
 
 PREPARED = 40  # Gauss-Newton iterations of a member that others will start from
 MEMBERS = 17
 FORMATS = (".npz", ".nc")
+SHOWN = 4  # members in a figure
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,20 @@ class Sweep:
                 begun = self.library.start_of(member)
                 found[n] = evaluate(family, begun.network, begun.theta, where, begun.centre, begun.slope)
         return found
+
+    def plot(self) -> Any:
+        """A matplotlib Figure: some members side by side, and the error or estimate of all along the parameter."""
+        from ..pinn.figures import members_figure
+
+        family = self.library.family
+        found = [(number, member) for number, member in enumerate(self.members) if member is not None]
+        names = [name for name in family.parameters if len({one[name] for one in self.parameters}) > 1]
+        single = len(names) == 1
+        along = [one[names[0]] if single else float(n) for n, one in enumerate(self.parameters, start=1)]
+        chosen = sorted(found, key=lambda one: along[one[0]])
+        chosen = [chosen[i] for i in np.unique(np.linspace(0, len(found) - 1, SHOWN).round().astype(int)) if chosen]
+        solutions = [member.solution(family) for _, member in chosen]
+        return members_figure(solutions, along, self.errors.tolist(), names[0] if single else "number of the member")
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write all members on a grid to an .npz file or to netCDF (.nc), which xarray and others read."""
@@ -124,6 +140,7 @@ def sweep(
     seed: int = 0,
     iterations: int = 20,
     extrapolate: bool = False,
+    workers: Any = 1,
     progress: Callable[[Step], Any] | None = None,
     **ranges: Any,
 ) -> Sweep:
@@ -140,6 +157,8 @@ def sweep(
         seed: Decides the points, and the weights of cold starts.
         iterations: Gauss-Newton iterations that every member gets at least.
         extrapolate: Allow parameters outside their boxes.
+        workers: The number of processes, the address of a Dask scheduler, or a Dask client. The members do not depend
+            on it.
         progress: Called with a `Step` after each member.
         **ranges: For each parameter a triple (first, last, count), a list of values, or a number. Several ranges make
             a grid.
@@ -172,7 +191,8 @@ def sweep(
     place = tempfile.TemporaryDirectory(prefix="metalic-") if library is None else None
     where = Path(place.name) / "sweep.db" if place is not None else library
     kept = where if isinstance(where, Library) else Library(a_path(where), family, solver=solver)
-    run = Pass(kept, conditions, schedule, int(seed), iterations, extrapolate=extrapolate, progress=progress)
+    one = Pass(kept, conditions, schedule, int(seed), iterations, extrapolate=extrapolate, progress=progress)
+    run = Waves(one, workers)
     try:
         run.run(wanted)
     finally:
