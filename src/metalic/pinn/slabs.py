@@ -24,7 +24,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..errors import FamilyError, GeometryError
-from ..families.base import Family, Reference
+from ..families.base import Family, ReferenceFunction
 from ..families.boundary import BoundaryCondition, Drawn
 from ..families.fields import Channel, Field, Fields, Point, rows
 from ..geometry import Box, Decomposition
@@ -110,7 +110,7 @@ class Slab(Family):
         """The family's, if it has one."""
         return None if self.whole.reference is None else self._reference
 
-    def _reference(self, **parameters: Any) -> Reference:
+    def _reference(self, **parameters: Any) -> ReferenceFunction:
         assert self.whole.reference is not None
         return self.whole.reference(**without_carried(parameters))
 
@@ -163,7 +163,8 @@ def _pressed(family: Family, low: float, high: float) -> Decomposition:
         return high if time == end else low + (time - begin) / (end - begin) * (high - low)
 
     def pressed(region: Any) -> Rectilinear:
-        return union([box.replaced(**{TIME: tuple(map(at, box.sides[TIME]))}) for box in _boxes(region)])
+        moved = [(at(first), at(last)) for first, last in (box.sides[TIME] for box in _boxes(region))]
+        return union([box.replaced(**{TIME: sides}) for box, sides in zip(_boxes(region), moved)])
 
     parts = {name: pressed(region) for name, region in family.decomposition.subdomains.items()}
     return Decomposition(pressed(family.domain), parts)
@@ -228,7 +229,7 @@ class _Before:
         x, last = jnp.stack(list(where.values())), self.condition.last
         inside = [self._holds(boxes, where) for _, boxes in last]
         values = [jnp.where(holds, self._value(k, x, channel), 0.0) for holds, (k, _) in zip(inside, last)]
-        return sum(values) / sum(jnp.asarray(holds, x.dtype) for holds in inside)
+        return jnp.stack(values).sum(axis=0) / jnp.stack([jnp.asarray(holds, x.dtype) for holds in inside]).sum(axis=0)
 
     def _holds(self, boxes: Sequence[Box], where: Mapping[str, Any]) -> Any:
         """Whether a point, whatever its time, lies in one of the boxes."""

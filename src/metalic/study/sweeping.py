@@ -30,7 +30,7 @@ from .members import Member
 from .study import Study
 from .waves import Waves
 
-PREPARED = 40  # Gauss-Newton iterations of a member that others will start from
+PREPARED = 200  # Gauss-Newton iterations of a member that others will start from
 MEMBERS = 17
 FORMATS = (".npz", ".nc")
 SHOWN = 4  # members in a figure
@@ -206,6 +206,7 @@ def prepare(
     *,
     study: str | os.PathLike[str] | Study | None = None,
     members: int = MEMBERS,
+    iterations: int = PREPARED,
     refine: int = 2,
     adaptive: bool = False,
     begin: Mapping[str, Any] | None = None,
@@ -223,6 +224,8 @@ def prepare(
         family: The family; with a study, that of the study.
         study: A study whose recommended sets the members are solved with.
         members: How many, spread over the box.
+        iterations: Gauss-Newton iterations that every member gets at least, on fresh points every 50. Later solves
+            cannot be much more accurate than the members that they start from.
         refine: How often a step between two members may be halved, where ten iterations from in between do not lead to
             a loss like theirs. Families of one parameter only.
         adaptive: Let collocation points gather where the residual is large, for sharp fronts; solves that start from
@@ -262,6 +265,8 @@ def prepare(
     """
     if integer(members, least=2) is None:
         raise StudyError(f"a library is prepared with 2 or more members, not {members!r}")
+    if integer(iterations, least=1) is None:
+        raise StudyError(f"a member gets at least 1 iteration, not {iterations!r}")
     opened = Study(study, family, read_only=True) if isinstance(study, str | os.PathLike) else study
     about = family if opened is None else opened.family
     if about is None:
@@ -273,7 +278,7 @@ def prepare(
     wanted = spread(library.family, members)
     first = None if begin is None else library.family.check_parameters({**wanted[0], **begin})
     kept: dict[str, Any] = {"precision": precision, "history": False, "fresh": not adaptive, "begin": first}
-    run = Pass(library, conditions, schedule, int(seed), PREPARED, progress=progress, **kept)
+    run = Pass(library, conditions, schedule, int(seed), iterations, redraw=True, progress=progress, **kept)
     try:
         run.run(wanted)
         if len(library.family.parameters) == 1:
