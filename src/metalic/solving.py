@@ -30,7 +30,7 @@ from .pinn.solver import Report, error_of, train
 from .pinn.start import Start
 from .sets import Decision, split_phases
 from .study.files import exists
-from .study.knowledge import shipped_library
+from .study.knowledge import shipped, shipped_library
 from .study.library import Library
 from .study.study import Study
 from .study.warm import Warm
@@ -109,11 +109,13 @@ def solve(
             limit has ended keeps the file, so that the same call continues it.
         start: A solution, a library, a study, the file of one of them, or an array of weights to start from instead
             of random networks, for the same parameters or others. By default the library that the package ships for
-            the family, if there is one and neither conditions nor a schedule nor any of the eight options is given.
+            the family, if there is one and neither conditions nor a schedule nor any of the eight options is given;
+            where there is none, the conditions and choices that the package's study of the family recommends.
             Phases that only find a start (Adam) are left out, unless they are marked `always` or there is no other
             phase. Networks of another shape or decomposition are made to fit: exactly if the new ones are wider, else
             by least squares.
-        cold: Start from random networks, whatever libraries there are.
+        cold: Start from random networks, with the default set and decomposition, whatever libraries and studies there
+            are.
         choices: Where to cut and into how many parts, by the arguments of the family's `decompose`, such as
             {"strip": 0.2}; a recommendation contains its own.
         parameters: The parameters of the member; they can also be given by name, as `s=5`.
@@ -148,6 +150,8 @@ def solve(
     warm = Warm(begun, seed=seed, **common).solve(values) if plain and isinstance(begun, Library) else None
     if isinstance(begun, Library):
         begun = None if plain else begun.starts(values) or None
+    elif plain and begun is None and not cold and not extrapolate:
+        chooser = learned_chooser(found, values) or chooser
     played, options = chosen(found, options, plan, {**chooser.begin(values), **(choices or {})})
     run = partial(train, played, chooser, plan, values, options, within=within(chooser, played), **common)
     solution = warm or run(seed=seed, at_phase_end=at_phase_end, start=begun, **limits)
@@ -203,6 +207,15 @@ def find_start(given: Any, family: Family, cold: bool = False, shipped: bool = F
             "none of them good"
         )
     return given
+
+
+def learned_chooser(family: Family, values: Mapping[str, float]) -> Chooser | None:
+    """What the package's study of a built-in family recommends here, if that study could choose how to divide it."""
+    kind, path = BUILT_IN.get(family.name), shipped().get(family.name)
+    if path is None or kind is None or family != kind():
+        return None
+    with Study(path, family, read_only=True) as study:
+        return FixedChooser((study.recommend(values).phases[0].best,)) if study.settings.choices else None
 
 
 def load_solution(path: str | os.PathLike[str], family: Family) -> Solution:

@@ -175,6 +175,9 @@ def print_solution(solution: Solution, out: Path | None, plot: Path | None) -> N
         for number_of, phase in enumerate(solution.phases, start=1)
     ]
     print_rows(COLUMNS, rows)
+    levels = solution.phases[-1].decision.choices if solution.phases[-1].decision else {}
+    if levels:
+        console.print(f"divided with {' '.join(f'{name}={level}' for name, level in levels.items())}")
     if solution.start is not None:
         console.print(f"started from {solution.start['source']} ({solution.start['kind']})", soft_wrap=True)
     if solution.diverged:
