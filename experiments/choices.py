@@ -19,6 +19,7 @@ import numpy as np
 
 from benchmarks.timing import markdown, write
 from metalic import runtime
+from metalic.choices import arm_text
 from metalic.evaluation.offline import OfflineTest
 from metalic.study import Study
 
