@@ -163,7 +163,8 @@ def _pressed(family: Family, low: float, high: float) -> Decomposition:
         return high if time == end else low + (time - begin) / (end - begin) * (high - low)
 
     def pressed(region: Any) -> Rectilinear:
-        return union([box.replaced(**{TIME: tuple(map(at, box.sides[TIME]))}) for box in _boxes(region)])
+        ends = [(box, *box.sides[TIME]) for box in _boxes(region)]
+        return union([box.replaced(**{TIME: (at(first), at(last))}) for box, first, last in ends])
 
     parts = {name: pressed(region) for name, region in family.decomposition.subdomains.items()}
     return Decomposition(pressed(family.domain), parts)
@@ -228,7 +229,7 @@ class _Before:
         x, last = jnp.stack(list(where.values())), self.condition.last
         inside = [self._holds(boxes, where) for _, boxes in last]
         values = [jnp.where(holds, self._value(k, x, channel), 0.0) for holds, (k, _) in zip(inside, last)]
-        return sum(values) / sum(jnp.asarray(holds, x.dtype) for holds in inside)
+        return jnp.sum(jnp.stack(values)) / jnp.sum(jnp.stack(inside))
 
     def _holds(self, boxes: Sequence[Box], where: Mapping[str, Any]) -> Any:
         """Whether a point, whatever its time, lies in one of the boxes."""
