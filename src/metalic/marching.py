@@ -139,7 +139,8 @@ class _March:
     progress: Callable[[Report], Any] | None
 
     def run(self) -> Solution:
-        times, done = slab_times(self.family, self.steps), []
+        times = slab_times(self.family, self.steps)
+        done: list[Solution] = []
         chosen = self.options.resolve(self.family, self.schedule)
         shape = (len(self.family.coordinates), len(self.family.components), chosen.hidden, chosen.activation)
         for low, high in itertools.pairwise(times):
