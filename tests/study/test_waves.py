@@ -3,16 +3,18 @@
 import json
 import signal
 import subprocess
+import zlib
 from collections import deque
 
 import numpy as np
 import pytest
-from small import SOLVER, Line
+from small import SOLVER, Line, untrained
 from tiny import HERE, METALIC
 
 import metalic as mt
 from metalic.errors import LibraryError, StudyError
 from metalic.study import Library
+from metalic.study.continuation import Pass
 from metalic.study.driver import RETRIES
 from metalic.study.waves import SPACING, Draft, MemberTask, in_order, waves
 
@@ -88,13 +90,11 @@ def test_a_lost_worker_costs_an_attempt_and_a_failed_member_costs_itself():
 
 def test_a_draft_writes_nothing(tmp_path):
     with Library(tmp_path / "a.db", Line, solver=SOLVER) as library:
-        first = library.add(mt.solve(Line, k=1.5, schedule="quick", **SOLVER))
-        before = (tmp_path / "a.db").read_bytes()
-        draft = Draft(library, [])
-        draft.add(mt.solve(Line, k=1.6, schedule="quick", **SOLVER))
-        assert [len(draft), len(library)] == [1, 1]
-        assert library.find({"k": 1.5}) == first
-    assert (tmp_path / "a.db").read_bytes() == before
+        library.add(untrained(Line, {"k": 1.5}, (6,), error=1e-4))
+        draft = Draft(library, library)
+        draft.add(untrained(Line, {"k": 1.6}, (6,), error=1e-4))
+        assert [len(draft), len(library)] == [2, 1]
+    assert [member.parameters for member in Library(tmp_path / "a.db", Line)] == [{"k": 1.5}]
 
 
 def test_workers_are_checked_before_anything_is_solved(tmp_path):
@@ -103,6 +103,68 @@ def test_workers_are_checked_before_anything_is_solved(tmp_path):
     assert not (tmp_path / "a.db").exists()
 
 
+def pretended(self, values):
+    """In the place of `Pass.member`: networks that follow from all that the member could start from."""
+    seen = sorted((one.parameters["k"], float(one.networks.theta.sum())) for one in self.library)
+    seed = zlib.crc32(repr((dict(values), seen)).encode())
+    near = self.library.nearest(values)
+    return self._keep(untrained(Line, values, (6,), seed, error=1e-4), near[0].networks.branch if near else None)
+
+
+class Unordered(Backwards):
+    """The same pool, which runs its tasks."""
+
+    def next(self):
+        task = self.tasks.pop()
+        return task, task.run()
+
+    def close(self):
+        assert not self.tasks
+
+
+def table(path):
+    """What a library holds, without times."""
+    found = Library(path, Line).members
+    return [(one.row.number, one.parameters, one.networks.branch, one.networks.theta.tolist()) for one in found]
+
+
+@pytest.fixture
+def whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(Pass, "member", pretended)
+    mt.sweep(Line, k=(1.0, 2.0, 23), library=tmp_path / "whole.db", solver=SOLVER)
+    return table(tmp_path / "whole.db")
+
+
+def test_members_do_not_depend_on_which_is_ready_first(whole, tmp_path, monkeypatch):
+    pool = Unordered()
+    monkeypatch.setattr("metalic.study.waves.open_pool", lambda _: pool)
+    steps = []
+    mt.sweep(Line, k=(1.0, 2.0, 23), library=tmp_path / "a.db", solver=SOLVER, workers=3, progress=steps.append)
+    assert pool.largest == 3
+    assert table(tmp_path / "a.db") == whole
+    assert [step.finished for step in steps] == list(range(1, 24))
+
+
+def test_a_sweep_stopped_after_any_member_ends_as_if_it_had_not_been(whole, tmp_path):
+    class StopError(Exception):
+        pass
+
+    for last in range(1, 23):
+        path, stops = tmp_path / f"{last}.db", []
+
+        def stop(step, last=last, stops=stops):
+            stops.append(step)
+            if len(stops) == last:
+                raise StopError
+
+        with pytest.raises(StopError):
+            mt.sweep(Line, k=(1.0, 2.0, 23), library=path, solver=SOLVER, progress=stop)
+        assert table(path) == whole[:last]
+        mt.sweep(Line, k=(1.0, 2.0, 23), library=path, solver=SOLVER)
+        assert table(path) == whole
+
+
+@pytest.mark.slow
 def test_members_do_not_depend_on_the_workers_nor_on_a_kill(tmp_path, environment):
     """One worker, and two that are killed with their driver in the last wave and run again: the same bits."""
     command = [*METALIC, "sweep", FAMILY, "-p", "k=1.0:2.0:23", "--library"]
@@ -119,10 +181,11 @@ def test_members_do_not_depend_on_the_workers_nor_on_a_kill(tmp_path, environmen
     begun = Library(tmp_path / "b.db", Line).members
     assert 12 <= len(begun) < 23
     for name, workers in (("a.db", "1"), ("b.db", "2")):
-        words = [*command, name, "--workers", workers, "--json"]
+        words = [*command, name, "--workers", workers, "--json", "--figure", f"{name}.png"]
         done = subprocess.run(words, env=environment, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert len(json.loads(done.stdout)["members"]) == 23
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     one, two = (Library(tmp_path / name, Line).members for name in ("a.db", "b.db"))
     assert [member.row for member in two[: len(begun)]] == [member.row for member in begun]
     for mine, theirs in zip(one, two, strict=True):
