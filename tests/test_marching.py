@@ -101,7 +101,7 @@ def test_waves_run_through_slabs_and_materials():
     assert solution.family.coefficients == {"k": {f"{k}@{n}": 1.0 for n in (1, 2, 3) for k in "12"}}
 
 
-def test_a_bad_march_is_told():
+def test_a_bad_march_is_reported():
     with pytest.warns(mt.MetalicWarning, match=r"swing: .*estimated relative error"):
         found = mt.march(Swing, "u,t", [mt.Phase(mt.GaussNewton(), 1)], steps=2, k=2.0, hidden=(8,), check=True)
     assert found.checked is not None
@@ -178,7 +178,7 @@ class Growing(Swing):
         (Swing, {"q": 5.0}, ParameterError, "no parameter 'q'"),
     ],
 )
-def test_what_cannot_be_marched_is_told_before_anything_is_solved(family, arguments, error, message, monkeypatch):
+def test_what_cannot_be_marched_is_reported_before_anything_is_solved(family, arguments, error, message, monkeypatch):
     monkeypatch.setattr(marching, "train", lambda *_, **__: pytest.fail("something was solved"))
     with pytest.raises(error, match=message):
         mt.march(family, **arguments)

@@ -142,7 +142,7 @@ def test_members_do_not_depend_on_which_is_ready_first(whole, tmp_path, monkeypa
     mt.sweep(Line, k=(1.0, 2.0, 23), library=tmp_path / "a.db", solver=SOLVER, workers=3, progress=steps.append)
     assert pool.largest == 3
     assert table(tmp_path / "a.db") == whole
-    assert [step.finished for step in steps] == list(range(1, 24))
+    assert [step.finished_count for step in steps] == list(range(1, 24))
 
 
 def test_a_sweep_stopped_after_any_member_ends_as_if_it_had_not_been(whole, tmp_path):
