@@ -48,10 +48,10 @@ bench: $(VENV)/.bench
 libraries: MEMBERS = src/metalic/knowledge/members
 libraries: $(VENV)/.installed
 	mkdir -p $(MEMBERS)
-	$(BIN)/metalic prepare poisson --out $(MEMBERS)/poisson.db --refine 1
-	$(BIN)/metalic prepare reaction --out $(MEMBERS)/reaction.db --refine 1
-	$(BIN)/metalic prepare advection --out $(MEMBERS)/advection.db --members 31 --refine 0 --begin beta=30
-	$(BIN)/metalic prepare burgers --out $(MEMBERS)/burgers.db --refine 1 --adaptive
+	$(BIN)/metalic prepare poisson --out $(MEMBERS)/poisson.db --members 33 --refine 0
+	$(BIN)/metalic prepare reaction --out $(MEMBERS)/reaction.db --members 33 --refine 0
+	$(BIN)/metalic prepare advection --out $(MEMBERS)/advection.db --members 30 --refine 0 --begin beta=30
+	$(BIN)/metalic prepare burgers --out $(MEMBERS)/burgers.db --members 33 --refine 0 --adaptive
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
