@@ -51,8 +51,8 @@ def _print_advice(advice: Recommendation) -> None:
         where = "" if len(advice.phases) == 1 else f"phase {number}: "
         best, *others = (arm_text(one) for one in phase.suggestions)
         console.print(f"{where}[bold]{best}[/bold]" + (f"   then {' | '.join(others)}" if others else ""))
-    if advice.comparison is not None:
-        console.print(advice.comparison.reason)
+    for sentence in filter(None, (advice.certainty, advice.caution and f"But: {advice.caution}.")):
+        console.print(sentence)
     if advice.expected is not None and advice.interval is not None:
         low, high = advice.interval
         console.print(f"{advice.meaning} {advice.expected:.1e} expected, 95 % between {low:.1e} and {high:.1e}")
