@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from scipy.stats import norm
@@ -196,7 +196,10 @@ class Recommendation:
             for name in self.phases[0].effects
         ]
         meaning = "Effects: decades of reward that switching a condition on adds, averaged over the others."
-        return show(repr(self)[1:-1], columns, rows, f"{self.certainty} {meaning}".strip())
+        from .pictures import advice_figure
+
+        note = f"{self.certainty} {meaning}".strip()
+        return show(repr(self)[1:-1], columns, rows, note, draw=partial(advice_figure, self))
 
 
 def advise(

@@ -23,6 +23,7 @@ from ..families.registry import find_family
 from ..pinn.options import SolverOptions
 from ..pinn.schedule import Schedule
 from ..pinn.trained import evaluate
+from ..progress import shown
 from ..validation import integer
 from .continuation import Pass, Step, spread
 from .library import Library
@@ -124,7 +125,7 @@ def sweep(
     seed: int = 0,
     iterations: int = 20,
     extrapolate: bool = False,
-    progress: Callable[[Step], Any] | None = None,
+    progress: Callable[[Step], Any] | bool | None = None,
     **ranges: Any,
 ) -> Sweep:
     """Solve many members of a family, each started from its neighbours.
@@ -140,7 +141,8 @@ def sweep(
         seed: Decides the points, and the weights of cold starts.
         iterations: Gauss-Newton iterations that every member gets at least.
         extrapolate: Allow parameters outside their boxes.
-        progress: Called with a `Step` after each member.
+        progress: Called with a `Step` after each member. True shows a progress bar, None does so in notebooks, False
+            never.
         **ranges: For each parameter a triple (first, last, count), a list of values, or a number. Several ranges make
             a grid.
 
@@ -172,9 +174,10 @@ def sweep(
     place = tempfile.TemporaryDirectory(prefix="metalic-") if library is None else None
     where = Path(place.name) / "sweep.db" if place is not None else library
     kept = where if isinstance(where, Library) else Library(a_path(where), family, solver=solver)
-    run = Pass(kept, conditions, schedule, int(seed), iterations, extrapolate=extrapolate, progress=progress)
+    run = Pass(kept, conditions, schedule, int(seed), iterations, extrapolate=extrapolate)
     try:
-        run.run(wanted)
+        with shown(progress) as run.progress:
+            run.run(wanted)
     finally:
         kept.close()
     return Sweep(kept, tuple(wanted), run.failures, place)
@@ -194,7 +197,7 @@ def prepare(
     solver: Mapping[str, Any] | SolverOptions | None = None,
     seed: int = 0,
     precision: str = "float32",
-    progress: Callable[[Step], Any] | None = None,
+    progress: Callable[[Step], Any] | bool | None = None,
 ) -> Library:
     """Make a library that covers the box of a family, by continuation.
 
@@ -215,7 +218,8 @@ def prepare(
         solver: Options of every solve.
         seed: Decides the points, and the weights of cold starts.
         precision: Of the weights in the file; 'float32' is enough to start from.
-        progress: Called with a `Step` after each member.
+        progress: Called with a `Step` after each member. True shows a progress bar, None does so in notebooks, False
+            never.
 
     Returns:
         The library.
@@ -253,11 +257,12 @@ def prepare(
     wanted = spread(library.family, members)
     first = None if begin is None else library.family.check_parameters({**wanted[0], **begin})
     kept: dict[str, Any] = {"precision": precision, "history": False, "fresh": not adaptive, "begin": first}
-    run = Pass(library, conditions, schedule, int(seed), PREPARED, progress=progress, **kept)
+    run = Pass(library, conditions, schedule, int(seed), PREPARED, **kept)
     try:
-        run.run(wanted)
-        if len(library.family.parameters) == 1:
-            run.refine(wanted, refine)
+        with shown(progress) as run.progress:
+            run.run(wanted)
+            if len(library.family.parameters) == 1:
+                run.refine(wanted, refine)
     finally:
         library.close()
     return library
