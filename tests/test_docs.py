@@ -90,7 +90,7 @@ def test_progress(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     found = run_page("progress.md")
     assert len(list((tmp_path / "runs" / "poisson").glob("events.out.tfevents.*"))) == 1
-    assert capsys.readouterr().out.strip() == "stopped by the progress function"
+    assert capsys.readouterr().out.strip() == "stopped on request"
     assert found["solution"].loss < 1
 
 

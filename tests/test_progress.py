@@ -16,6 +16,7 @@ def test_a_line_of_text() -> None:
     line = as_text(Stage("plays", 30, 120, "u,c"), 61.0)
     assert line == "plays |######..................| 30/120 [01:01, about 03:03 left] u,c"
     assert "left" not in as_text(Stage("plays", 120, 120), 61.0) + as_text(Stage("plays", 0, 120), 61.0)
+    assert as_text(Stage("longer than planned", 150, 100), 1.0).count("#") == 24
 
 
 def test_html_is_escaped() -> None:

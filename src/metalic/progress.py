@@ -97,7 +97,7 @@ def as_html(stage: Stage, seconds: float) -> str:
 
 def as_text(stage: Stage, seconds: float) -> str:
     """A bar as a line of text."""
-    full = WIDTH * stage.done // max(stage.total, 1)
+    full = WIDTH * min(stage.done, stage.total) // max(stage.total, 1)  # a phase may take longer than planned
     bar = "#" * full + "." * (WIDTH - full)
     clock = f"[{_clock(seconds)}{_left(stage, seconds)}]"
     return f"{stage.label} |{bar}| {stage.done}/{stage.total} {clock} {stage.note}".rstrip()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ...study import Study
 
 S = 20.0  # the new problem
+SCHEDULE: Any = "quick"
 PLAYS = 12
 RANDOM = 3  # sets: the one of median error is compared with
 
@@ -43,7 +44,7 @@ def command(
         "Poisson's equation u_xx + u_yy = f(x, y; s) on the unit square, cut in two at y = 0.5, a small network for "
         "each half. Which interface conditions should stitch the two networks together?"
     )
-    with Study(out / "poisson.db", "poisson", schedule="quick", seed=seed) as study:
+    with Study(out / "poisson.db", "poisson", schedule=SCHEDULE, seed=seed) as study:
         console.print(f"A study plays: {plays} problems of random s, the first 5 with random sets of conditions.")
         with play_display(study, quiet=False) as show:
             if study.finished_count < plays:
@@ -93,7 +94,7 @@ def _solutions(study: Study, seed: int, console: Any) -> dict[str, Solution]:
     found = {}
     for name, conditions in sets.items():
         with solve_display(quiet=False) as show:
-            found[name] = solve("poisson", conditions, "quick", seed=seed, progress=show, check=False, s=S)
+            found[name] = solve("poisson", conditions, SCHEDULE, seed=seed, progress=show, check=False, s=S)
     columns = ("set", "conditions", "relative error", "training seconds")
     rows = [(name, _named(one.conditions), f"{one.error:.2e}", f"{one.seconds:.1f}") for name, one in found.items()]
     print_rows(columns, rows)
