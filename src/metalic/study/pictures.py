@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -24,7 +24,7 @@ def plays_figure(plays: Sequence[PlayRow], was_random: Callable[[PlayRow], bool]
         axis = figure.subplots()
         for label, random, colour in (("random sets", True, GREY), ("other sets", False, PALETTE[0])):
             part = [play for play in known if was_random(play) == random]
-            values = [play.error if errors else play.reward for play in part]
+            values: list[Any] = [play.error if errors else play.reward for play in part]
             axis.plot([play.number for play in part], values, MARKS[random], color=colour, markersize=4, label=label)
         axis.set_yscale("log" if errors else "linear")
         axis.set_xlabel("play")
