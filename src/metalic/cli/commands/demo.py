@@ -98,7 +98,9 @@ def _solutions(study: Study, seed: int, console: Any) -> dict[str, Solution]:
     columns = ("set", "conditions", "relative error", "training seconds")
     rows = [(name, _named(one.conditions), f"{one.error:.2e}", f"{one.seconds:.1f}") for name, one in found.items()]
     print_rows(columns, rows)
-    random = sorted((found.pop(name) for name in sets if name not in ("learned", "default")), key=lambda one: one.error or 0.0)
+    random = sorted(
+        (found.pop(name) for name in sets if name not in ("learned", "default")), key=lambda one: one.error or 0.0
+    )
     return {**found, "random": random[RANDOM // 2]}
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..display import wait_display
 from ..options import Extrapolate, FamilyFile, Json, LedgerName, Parameters, read_parameters
 from ..printing import print_json, print_rows, warnings_as_lines
 
@@ -31,7 +32,8 @@ def command(
     runtime.prepare()
     from ...study import Study
 
-    with warnings_as_lines(), Study(ledger, family, read_only=True) as study:
+    waiting = wait_display(as_json, "fitting the reward models")
+    with warnings_as_lines(), Study(ledger, family, read_only=True) as study, waiting:
         advice = study.recommend(values, top=top, extrapolate=extrapolate)
     if as_json:
         print_json(advice.to_dict())
