@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := build/lowest
+WHEEL := build/wheel
 SMOKE := tests/pinn/test_solver.py tests/pinn/test_solution.py tests/bandit/test_bandit.py tests/study/test_ledger.py \
   tests/study/test_study.py tests/cli/test_families_command.py tests/cli/test_recommend_command.py
 
-.PHONY: play test test-lowest docs soak lint bench libraries clean
+.PHONY: play test test-lowest test-wheel docs soak lint bench libraries clean
 
 play: $(VENV)/.installed
 	$(BIN)/metalic demo --out play
@@ -25,6 +26,18 @@ test-lowest:
 	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e .
 	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python pytest hypothesis beartype
 	$(LOWEST)/bin/python -m pytest -p no:xdist -o addopts="-q -m 'not soak' --import-mode=importlib" $(SMOKE)
+
+# The sdist, the wheel that is built from it, and a user's program and commands where nothing else is installed.
+test-wheel:
+	rm -rf $(WHEEL)
+	$(PYTHON) -m venv $(WHEEL)
+	$(WHEEL)/bin/python -m pip install --quiet --disable-pip-version-check build mypy
+	$(WHEEL)/bin/python -m build --outdir $(WHEEL)/dist
+	$(WHEEL)/bin/python -m pip install --quiet --disable-pip-version-check $(WHEEL)/dist/*.whl
+	mkdir $(WHEEL)/empty && cp tests/helpers/user.py $(WHEEL)/empty
+	cd $(WHEEL)/empty && ../bin/python -m mypy --strict --follow-imports=silent user.py
+	cd $(WHEEL)/empty && ../bin/python -P user.py
+	cd $(WHEEL)/empty && ../bin/metalic recommend poisson -p s=17 && ../bin/metalic solve poisson -p s=17 --out s17.npz
 
 # The documentation site in build/site: warnings are errors, and the links of the built pages are checked.
 docs: $(VENV)/.docs

@@ -98,6 +98,7 @@ CONTENTS = {
         "many-members",
         "studies",
         "dashboard",
+        "progress",
         "evaluation",
         "sharing-studies",
         "clusters",

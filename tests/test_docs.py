@@ -85,6 +85,15 @@ def test_reading_off(tmp_path, monkeypatch):
         assert (tmp_path / name).stat().st_size > 0
 
 
+def test_progress(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("tensorboardX")
+    monkeypatch.chdir(tmp_path)
+    found = run_page("progress.md")
+    assert len(list((tmp_path / "runs" / "poisson").glob("events.out.tfevents.*"))) == 1
+    assert capsys.readouterr().out.strip() == "stopped on request"
+    assert found["solution"].loss < 1
+
+
 def test_evaluation(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     found = run_page("evaluation.md")

@@ -26,9 +26,12 @@ def test_objects_in_a_notebook(tmp_path: Path) -> None:
     assert shown.startswith(f"<OfflineTest of {decay.Hostile.name}: 1 methods, median")
 
 
-def test_pictures_in_a_notebook() -> None:
+def test_pictures_in_a_notebook(tmp_path: Path) -> None:
     solution = mt.solve(decay.Decay(), "u,x", decay.SCHEDULE, a=1.0, check=False, **decay.SOLVER)
-    for thing in (solution, decay.Decay(), mt.find_family("burgers")):
+    with Study(decay.play(tmp_path / "a.db", 8), decay.Decay, read_only=True) as study:
+        advice = study.recommend(a=1.0)
+        assert study._repr_html_().count("<img ") == 1
+    for thing in (solution, advice, decay.Decay(), mt.find_family("burgers")):
         assert thing._repr_html_().count("<img ") == 1
     assert solution.plot()._repr_png_().startswith(b"\x89PNG")
     assert "absolute error" in [axis.get_ylabel() for axis in solution.plot().axes]

@@ -17,7 +17,7 @@ mt.Study("a.db", "poisson").play("many")
 
 def test_a_users_mypy(tmp_path: Path) -> None:
     (tmp_path / "user.py").write_text(PROGRAM)
-    words = [sys.executable, "-m", "mypy", "--follow-imports=silent", "user.py"]
+    words = [sys.executable, "-m", "mypy", "--follow-imports=silent", "--no-implicit-reexport", "user.py"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
     lines = {int(line.split(":")[1]): line for line in done.stdout.splitlines() if line.startswith("user.py")}
     assert 'Revealed type is "metalic.pinn.solution.Solution"' in lines[5], done.stdout

@@ -65,17 +65,55 @@ _HOME = {
 
 __all__ = ["__version__", *_HOME]
 
-if TYPE_CHECKING:
-    from .bandit import UCB, Greedy, Paired, Random, Sequential, Single, Thompson, TopTwo
-    from .conditions import Catalogue, Condition
-    from .errors import MetalicError, MetalicWarning
-    from .families import Dirichlet, Family, Neumann, Periodic, Robin, find_family
-    from .families.tabulated import Reference
-    from .geometry import Box, Decomposition, Points, Region, Union, split
-    from .marching import march
-    from .pinn import LBFGS, Adam, Check, Continue, GaussNewton, Phase, Schedule, Solution
-    from .solving import solve
-    from .study import Library, Recommendation, Study, prepare, sweep
+if TYPE_CHECKING:  # `as` says that a name is passed on, which strict checkers ask for
+    from .bandit import (
+        UCB as UCB,
+        Greedy as Greedy,
+        Paired as Paired,
+        Random as Random,
+        Sequential as Sequential,
+        Single as Single,
+        Thompson as Thompson,
+        TopTwo as TopTwo,
+    )
+    from .conditions import Catalogue as Catalogue, Condition as Condition
+    from .errors import MetalicError as MetalicError, MetalicWarning as MetalicWarning
+    from .families import (
+        Dirichlet as Dirichlet,
+        Family as Family,
+        Neumann as Neumann,
+        Periodic as Periodic,
+        Robin as Robin,
+        find_family as find_family,
+    )
+    from .families.tabulated import Reference as Reference
+    from .geometry import (
+        Box as Box,
+        Decomposition as Decomposition,
+        Points as Points,
+        Region as Region,
+        Union as Union,
+        split as split,
+    )
+    from .marching import march as march
+    from .pinn import (
+        LBFGS as LBFGS,
+        Adam as Adam,
+        Check as Check,
+        Continue as Continue,
+        GaussNewton as GaussNewton,
+        Phase as Phase,
+        Schedule as Schedule,
+        Solution as Solution,
+    )
+    from .solving import solve as solve
+    from .study import (
+        Library as Library,
+        Recommendation as Recommendation,
+        Study as Study,
+        prepare as prepare,
+        sweep as sweep,
+    )
 
 
 if not TYPE_CHECKING:  # a type checker must not believe that every name exists

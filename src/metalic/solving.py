@@ -28,6 +28,7 @@ from .pinn.schedule import Phase, Schedule, find_schedule
 from .pinn.solution import Solution
 from .pinn.solver import Report, error_of, train
 from .pinn.start import Start
+from .progress import shown
 from .sets import Decision, split_phases
 from .study.files import exists
 from .study.knowledge import shipped, shipped_library
@@ -56,7 +57,7 @@ def solve(
     lambda_interface: float | Mapping[str, float] | None = None,
     activation: str | None = None,
     extrapolate: bool = False,
-    progress: Callable[[Report], Any] | None = None,
+    progress: Callable[[Report], Any] | bool | None = None,
     at_phase_end: Callable[[Problem, jax.Array], float] | None = None,
     reference: Reference | str | os.PathLike[str] | None = None,
     check: bool | None = None,
@@ -92,7 +93,7 @@ def solve(
         activation: The function between the layers of a network: 'tanh' (the default) or 'sine'.
         extrapolate: Allow parameters outside their boxes.
         progress: Called with a `Report` when a phase begins and after every chunk of iterations; if it returns True,
-            the phase ends.
+            the phase ends. True shows a progress bar, None does so in notebooks, False never.
         at_phase_end: Called with the problem and the networks at the end of each phase; what it returns is kept as
             the `score` of the phase.
         reference: What to measure the error against instead of the family's own reference: a `Reference`, or its file.
@@ -142,19 +143,20 @@ def solve(
     options = SolverOptions(hidden, points, precision, sampling, scaling, lambda_boundary, lambda_interface, activation)
     given = reference if reference is None or isinstance(reference, Reference) else Reference.from_file(reference)
     measure = partial(error_of, extrapolate=extrapolate, given=None if given is None else given.on(found))
-    common: dict[str, Any] = {"extrapolate": extrapolate, "progress": progress}
     limits: dict[str, Any] = {"seconds": seconds, "checkpoint": checkpoint}
     given_none = conditions is choices is schedule is at_phase_end is seconds is checkpoint is None
     plain = given_none and options == SolverOptions()
     begun = find_start(start, found, cold, shipped=plain)
-    warm = Warm(begun, seed=seed, **common).solve(values) if plain and isinstance(begun, Library) else None
-    if isinstance(begun, Library):
-        begun = None if plain else begun.starts(values) or None
-    elif plain and begun is None and not cold and not extrapolate:
-        chooser = learned_chooser(found, values) or chooser
-    played, options = chosen(found, options, plan, {**chooser.begin(values), **(choices or {})})
-    run = partial(train, played, chooser, plan, values, options, within=within(chooser, played), **common)
-    solution = warm or run(seed=seed, at_phase_end=at_phase_end, start=begun, **limits)
+    with shown(progress) as show:
+        common: dict[str, Any] = {"extrapolate": extrapolate, "progress": show}
+        warm = Warm(begun, seed=seed, **common).solve(values) if plain and isinstance(begun, Library) else None
+        if isinstance(begun, Library):
+            begun = None if plain else begun.starts(values) or None
+        elif plain and begun is None and not cold and not extrapolate:
+            chooser = learned_chooser(found, values) or chooser
+        played, options = chosen(found, options, plan, {**chooser.begin(values), **(choices or {})})
+        run = partial(train, played, chooser, plan, values, options, within=within(chooser, played), **common)
+        solution = warm or run(seed=seed, at_phase_end=at_phase_end, start=begun, **limits)
     if given is not None and not solution.diverged:
         solution = solution.with_error(measure(solution))
     if not (CHECK if check is None else check) and not verify and tolerance is None:

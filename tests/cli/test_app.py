@@ -55,6 +55,14 @@ def test_every_command_explains_itself(name: str, command: Callable[..., tuple[i
     assert f"Usage: metalic {name}" in out
 
 
+def test_a_parameter_without_its_option(refused: Callable[..., str]) -> None:
+    assert refused("solve", "poisson", "s=20").endswith("A parameter is given with -p: -p s=20\n")
+    assert refused("recommend", "poisson", "-p", "a=1", "s=20", "t=2").endswith("with -p: -p s=20 -p t=2\n")
+    assert refused("solve", "s=20", "poisson").endswith("-p s=20\n")
+    for words in (("show", "a.db", "s=20"), ("solve", "poisson", "s")):  # takes none; names none
+        assert "-p" not in refused(*words)
+
+
 def test_version(command: Callable[..., tuple[int, str, str]]) -> None:
     assert command("--version") == (0, f"metalic {mt.__version__}\n", "")
 

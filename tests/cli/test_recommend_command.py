@@ -13,6 +13,8 @@ def test_recommend(command, played: Path, family: str) -> None:
     said = command("recommend", "t.db", "--family", family, "-p", "a=1").out
     assert "expected, 95 % between" in said
     assert "effect in phase 2" in said
+    assert "It beats the next best set with probability" in said
+    assert "But: only 4 plays so far: too early to rely on, below some 30." in said
 
 
 def test_bad_input(refused, ledger: Path, family: str) -> None:

@@ -1,5 +1,8 @@
 """Sentences about a study whose truth was invented."""
 
+from pathlib import Path
+
+import decay
 import numpy as np
 import pytest
 
@@ -36,3 +39,26 @@ def test_a_rule_in_words(study: Study) -> None:
         "For s < 4 use {u}; for s from 4 to 31 use {none}; above 31 use {u, x}."
     )
     assert rule_sentence(pieces[:1], names, ("s",)) == "Use {u} for every s."
+    early = [rule_sentence(some, names, ("s",), early=True) for some in (pieces[:1], pieces)]
+    assert early == [
+        "Try {u} for every s: a first guess.",
+        "For s < 4 try {u}; for s from 4 to 31 try {none}; above 31 try {u, x}: a first guess.",
+    ]
+
+
+def test_a_small_study_gives_no_advice(tmp_path: Path) -> None:
+    with Study(decay.play(tmp_path / "a.db", 8), decay.Decay, read_only=True) as small:
+        text = " ".join(sentences(small))
+        advice = small.recommend(a=1.0, top=1)
+    assert "Only 8 plays so far: too early to rely on, below some 30." in text
+    assert " use " not in text.lower().replace("to use", "")
+    assert "a first guess." in text
+    assert "too early to rely on" in repr(advice)
+    assert advice.to_dict()["caution"] == advice.caution != ""
+
+
+def test_a_large_study_says_how_sure(study: Study) -> None:
+    text = " ".join(sentences(study))
+    assert "too early" not in text
+    assert "The recommended set beats the next best with probability " in text
+    assert "a first guess" not in text

@@ -3,7 +3,10 @@
 import os
 import signal
 import sys
+import urllib.request
+from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import cloudpickle
@@ -52,6 +55,27 @@ def test_two_workers_of_which_one_is_killed(tmp_path: Path, monkeypatch: pytest.
     assert all(play.versions is not None and "," not in play.versions["cores"] for play in plays)
     assert {progress.goal for progress in seen} == {8}
     assert seen[-1].finished_count == 8
+
+
+def test_where_to_watch(pool: Cluster) -> None:
+    """Dask's page answers where Bokeh is installed; elsewhere the message says what to install."""
+    assert open_pool(pool) is pool
+    if find_spec("bokeh"):
+        with urllib.request.urlopen(pool.dashboard.removeprefix("Dask's dashboard: "), timeout=60) as page:
+            assert b"Dask" in page.read()
+    else:
+        assert pool.dashboard == "no Dask dashboard: it needs Bokeh, pip install 'metalic[cluster]'"
+
+
+def test_a_scheduler_without_a_dashboard() -> None:
+    class Silent:
+        @property
+        def dashboard_link(self) -> str:
+            raise KeyError("dashboard")  # as distributed's client does
+
+    assert "pip install" in Cluster(Silent()).dashboard
+    assert Cluster(SimpleNamespace(dashboard_link="http://here")).dashboard == "Dask's dashboard: http://here"
+    assert open_pool(1).dashboard == ""
 
 
 def test_real_plays_on_two_workers(tmp_path: Path, pool: Cluster) -> None:

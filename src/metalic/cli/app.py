@@ -13,6 +13,8 @@ import typer
 from ..errors import MetalicError
 from . import commands
 
+BARE = re.compile(r"[A-Za-z_]\w*=\S+")  # a parameter without its option
+
 app = typer.Typer(
     name="metalic",
     help="Multi-domain physics-informed neural networks that learn their interface conditions.",
@@ -56,7 +58,7 @@ def main() -> None:
         if not sys.argv[1:]:
             typer.echo(error.format_message(), err=True)  # no arguments: the message is the help
             sys.exit(2)
-        _refuse(error.format_message() + _given(error, sys.argv[1:]) + _hint(error.format_message()))
+        _refuse(error.format_message() + _given(error, sys.argv[1:]) + _hint(error, sys.argv[1:]))
 
 
 def _given(error: Exception, words: list[str]) -> str:
@@ -69,10 +71,14 @@ def _given(error: Exception, words: list[str]) -> str:
     return ""
 
 
-def _hint(message: str) -> str:
-    """What to do about a parameter that was given without its option."""
-    found = re.search(r"unexpected extra argument[^(]*\((\w+=\S+?)[ )]", message)
-    return "" if found is None else f". A parameter is given with -p: -p {found[1]}"
+def _hint(error: Exception, words: list[str]) -> str:
+    """What to do about parameters that were given without their option."""
+    command = getattr(getattr(error, "ctx", None), "command", None)
+    takes_parameters = any("-p" in one.opts for one in getattr(command, "params", ()))
+    if not takes_parameters or "unexpected extra argument" not in str(error):
+        return ""
+    bare = [word for before, word in zip(["", *words], words) if BARE.fullmatch(word) and not before.startswith("-")]
+    return f". A parameter is given with -p: {' '.join(f'-p {word}' for word in bare)}" if bare else ""
 
 
 def _refuse(message: str) -> NoReturn:

@@ -47,6 +47,11 @@ def sweep_display(quiet: bool) -> Display:
     return _display(quiet, _sweep_bar, lambda: _sweep_line)
 
 
+def wait_display(quiet: bool, what: str) -> Display:
+    """That something takes a while, on a terminal only."""
+    return _display(quiet, lambda: _bar(what), lambda: None)
+
+
 def _display(quiet: bool, live: Callable[[], Display], lines: Callable[[], Any]) -> Display:
     if quiet:
         return nullcontext()

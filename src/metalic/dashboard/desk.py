@@ -260,6 +260,7 @@ def described(advice: Recommendation) -> dict[str, Any]:
         "interval": advice.interval,
         "meaning": advice.meaning,
         "plays": advice.plays,
+        "certainty": advice.certainty,
         "effects": effects,
     }
 

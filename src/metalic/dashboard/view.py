@@ -14,11 +14,12 @@ from ..conditions import default_conditions
 from ..errors import MetalicError, StudyError
 from ..evaluation.figures import label
 from ..evaluation.narrative import sentences
-from ..evaluation.standing import Standing, caution, finished_plays
+from ..evaluation.standing import Standing, finished_plays
 from ..pinn import Solution
 from ..study import Reading, Recommendation, Study
 from ..study.members import Member
 from ..study.networks import Networks
+from ..study.recommendation import caution
 from ..study.rows import RUNNING, PlayRow
 
 TRIALS = "trials"

@@ -9,11 +9,12 @@ from jaxtyping import Float
 
 from ..bandit import Compared, Knowledge
 from ..choices import Arms, levels_text
+from ..families.base import parameters_text
 from ..study import Study
-from ..study.recommendation import NORMAL_95
+from ..study.recommendation import NORMAL_95, Recommendation, caution, plays_of
 from .figures import set_name
 from .rules import PIECES, Piece, expected_rewards, grid, intervals, recommended
-from .standing import caution, finished_plays
+from .standing import finished_plays
 
 CONTEXTS = 25  # parameters over which effects are averaged
 OFTEN = 0.1  # share of the parameters
@@ -29,13 +30,13 @@ def sentences(study: Study) -> list[str]:
         Plain sentences.
     """
     learned, arms = study.learned, study.settings.arms
-    few = caution(len(learned.history))
+    few = caution(plays_of(learned))
     found = [how_it_went(study), *([few[0].upper() + few[1:] + "."] if few else []), phases_sentence(study)]
     found += champion_sentences(study)
     rules = learned_rules(learned, study.family.parameters)
     for phase, pieces in enumerate(rules):
         where = "" if len(rules) == 1 else f"In phase {phase + 1}: "
-        found.append(where + rule_sentence(pieces, arms, tuple(study.family.parameters)))
+        found.append(where + rule_sentence(pieces, arms, tuple(study.family.parameters), bool(few)))
     found += _reading(rules, arms)
     found += [effect_sentence(learned, phase) for phase in range(len(rules))]
     found += choice_sentences(learned)
@@ -110,17 +111,18 @@ def _arm(arms: Arms, number: int) -> str:
     return "{" + set_name(decision.conditions.names) + "}" + (f" with {levels}" if levels else "")
 
 
-def rule_sentence(pieces: Sequence[Piece], arms: Arms, parameters: Sequence[str]) -> str:
-    """'For s < 4 use {u, c}; for s from 4 to 31 use {c}; above it {uavg, c}.'"""
+def rule_sentence(pieces: Sequence[Piece], arms: Arms, parameters: Sequence[str], early: bool = False) -> str:
+    """'For s < 4 use {u, c}; for s from 4 to 31 use {c}; above 31 use {uavg, c}.' Early, a guess."""
+    use, end = ("try", ": a first guess.") if early else ("use", ".")
     sets = [_arm(arms, piece.arm) for piece in pieces]
     if len(pieces) == 1:
-        return f"Use {sets[0]} for every {' and '.join(parameters) or 'PDE'}."
+        return f"{use.capitalize()} {sets[0]} for every {' and '.join(parameters) or 'PDE'}{end}"
     (name,) = parameters
     first, *middle, last = pieces
-    parts = [f"For {name} < {first.high:.3g} use {sets[0]}"]
+    parts = [f"For {name} < {first.high:.3g} {use} {sets[0]}"]
     for piece, chosen in zip(middle, sets[1:]):
-        parts.append(f"for {name} from {piece.low:.3g} to {piece.high:.3g} use {chosen}")
-    return "; ".join([*parts, f"above {last.low:.3g} use {sets[-1]}"]) + "."
+        parts.append(f"for {name} from {piece.low:.3g} to {piece.high:.3g} {use} {chosen}")
+    return "; ".join([*parts, f"above {last.low:.3g} {use} {sets[-1]}"]) + end
 
 
 def effect_sentence(learned: Knowledge, phase: int) -> str:
@@ -190,10 +192,18 @@ def _outlook(study: Study) -> list[str]:
     advice = [
         study.recommend({name: low + share * (high - low) for name, (low, high) in boxes.items()}) for share in shares
     ]
+    sure = [_certainty(advice)] if advice[0].comparison is None else []
     expected = [one.expected for one in advice if one.expected is not None]
     if not expected:
-        return []
+        return sure
     low, high = min(expected), max(expected)
     span = f"{low:.1e}" if len(expected) == 1 else f"between {low:.1e} and {high:.1e}"
     article = "an" if (advice[0].meaning or "").startswith(tuple("aeiou")) else "a"
-    return [f"With the recommended sets {article} {advice[0].meaning} {span} is expected."]
+    return [*sure, f"With the recommended sets {article} {advice[0].meaning} {span} is expected."]
+
+
+def _certainty(advice: Sequence[Recommendation]) -> str:
+    """How surely the recommended sets of the last phase beat the next best."""
+    found = [(one.parameters, one.phases[-1].probability or 0.5) for one in advice]
+    each = [f"{value:.2f}" + (f" at {parameters_text(at)}" if at else "") for at, value in found]
+    return f"The recommended set beats the next best with probability {', '.join(each)} (0.5 is a toss-up)."

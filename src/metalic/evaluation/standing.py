@@ -23,7 +23,6 @@ CHOSEN, DEFAULT, RANDOM, GIVEN = "chosen", "default set", "random", "given"
 KINDS = (CHOSEN, DEFAULT, RANDOM, GIVEN)
 WINDOW = 15  # plays of a running median
 NEAREST = 5  # plays whose median error represents their kind at a place
-EARLY = 30  # plays below which what is learned is preliminary
 
 
 @dataclass(frozen=True)
@@ -111,8 +110,3 @@ def running_median(values: Sequence[float], window: int = WINDOW) -> Float[np.nd
 def finished_plays(plays: Sequence[PlayRow]) -> list[PlayRow]:
     """The plays that are not running."""
     return [play for play in plays if play.status != RUNNING]
-
-
-def caution(plays: int) -> str:
-    """What to say about few plays, or nothing."""
-    return f"only {plays} plays so far: too early to rely on, below some {EARLY}" if plays < EARLY else ""

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..progress import Stage
 from ..sets import Decision
 from .adaptive import adapted, misses, residual_sizes
 from .checkpoint import Snapshot, progress_of
@@ -41,6 +42,15 @@ class Report:
     loss: float | None
     error: float | None
     seconds: float
+
+    @property
+    def stage(self) -> Stage:
+        """For a progress bar."""
+        where = f"phase {self.phase + 1}/{self.phases}"
+        if self.loss is None:
+            return Stage(f"{where} compiling {self.optimizer}", 0, self.iterations)
+        error = "" if self.error is None else f"  error {self.error:.2e}"
+        return Stage(f"{where} {self.optimizer}", self.iteration, self.iterations, f"loss {self.loss:.2e}{error}")
 
 
 class PhaseTrainer:

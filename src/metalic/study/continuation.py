@@ -18,10 +18,11 @@ import numpy as np
 from ..chooser import FixedChooser
 from ..conditions import Catalogue, default_conditions
 from ..errors import LibraryError, MetalicError
-from ..families.base import Family
+from ..families.base import Family, parameters_text
 from ..pinn.schedule import Schedule, find_schedule
 from ..pinn.solution import Solution
 from ..pinn.solver import train
+from ..progress import Stage
 from ..sets import Decision
 from .interpolation import at_unit, halfway
 from .library import Library
@@ -41,6 +42,12 @@ class Step:
     finished_count: int
     goal: int
     message: str = ""
+
+    @property
+    def stage(self) -> Stage:
+        """For a progress bar."""
+        note = "failed" if self.member is None else parameters_text(self.parameters)
+        return Stage("members", self.finished_count, self.goal, note)
 
 
 @dataclass

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..errors import StudyError
+from ..progress import Stage
 from .play import Outcome, Task
 from .rows import FAILED, PlayRow
 from .workers import Pool
@@ -36,6 +37,14 @@ class StudyProgress:
     goal: int
     flying: int
     stopping: bool = False
+
+    @property
+    def stage(self) -> Stage:
+        """For a progress bar."""
+        if self.play is None:
+            return Stage("plays", self.finished_count, self.goal, f"finishing {self.flying} play(s) in flight")
+        error = self.play.status if self.play.error is None else f"error {self.play.error:.2e}"
+        return Stage("plays", self.finished_count, self.goal, f"{self.play.arm}  {error}")
 
 
 Show = Callable[[StudyProgress], None]

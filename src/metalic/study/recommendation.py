@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
+
+from scipy.stats import norm
 
 from ..bandit import Compared, GreedyChooser, Knowledge
 from ..choices import arm_text, levels_text
@@ -14,6 +17,12 @@ from ..notebook import show
 from ..sets import Decision, Level
 
 NORMAL_95 = 1.959964  # a normal variable is within this many deviations of its mean with probability 0.95
+EARLY = 30  # plays below which what is learned is preliminary
+
+
+def caution(plays: int) -> str:
+    """What to say about few plays, or nothing."""
+    return f"only {plays} plays so far: too early to rely on, below some {EARLY}" if plays < EARLY else ""
 
 
 @dataclass(frozen=True)
@@ -27,10 +36,12 @@ class Effect:
 
 @dataclass(frozen=True)
 class Advice:
-    """For one phase: the best set and its runners-up, and each condition's effect."""
+    """For one phase: the best set and its runners-up, each condition's effect, and how surely the best set beats the
+    next: a probability, as if what is not known of the two were independent; None in a study with a champion."""
 
     suggestions: tuple[Decision, ...]
     effects: Mapping[str, Effect]
+    probability: float | None = None
 
     @property
     def best(self) -> Decision:
@@ -124,6 +135,20 @@ class Recommendation:
         return GreedyChooser(self._learned)
 
     @property
+    def caution(self) -> str:
+        """That it is too early to rely on the recommendation, or nothing."""
+        return caution(self.plays)
+
+    @property
+    def certainty(self) -> str:
+        """How surely it is the best, as a sentence."""
+        if self.comparison is not None:
+            return self.comparison.reason
+        found = [phase.probability for phase in self.phases if phase.probability is not None]
+        each = [f"{one:.2f}" + (f" in phase {i}" if len(found) > 1 else "") for i, one in enumerate(found, start=1)]
+        return f"It beats the next best set with probability {', '.join(each)} (0.5 is a toss-up)." if found else ""
+
+    @property
     def choices(self) -> Mapping[str, Level]:
         """The level of each choice that was made besides the conditions."""
         return self.phases[0].best.choices
@@ -139,6 +164,7 @@ class Recommendation:
             "family": self.family,
             "parameters": dict(self.parameters),
             "plays": self.plays,
+            "caution": self.caution or None,
             "conditions": [list(one) for one in self.conditions],
             **({"choices": dict(self.choices)} if self.choices else {}),
             **({} if self.comparison is None else {"comparison": self.comparison.to_dict()}),
@@ -149,6 +175,7 @@ class Recommendation:
                 {
                     "suggestions": [one.to_dict() for one in advice.suggestions],
                     "effects": {name: asdict(effect) for name, effect in advice.effects.items()},
+                    "probability": advice.probability,
                 }
                 for advice in self.phases
             ],
@@ -159,7 +186,8 @@ class Recommendation:
         sets = " ".join(filter(None, (sets, levels_text(self.choices))))
         outlook = "" if self.expected is None else f": {self.meaning} {self.expected:.2g} expected"
         member = f"{self.family}({parameters_text(self.parameters)})"
-        return f"<Recommendation for {member} from {self.plays} plays: {{{sets}}}{outlook}>"
+        early = ", too early to rely on" if self.caution else ""
+        return f"<Recommendation for {member} from {self.plays} plays{early}: {{{sets}}}{outlook}>"
 
     def _repr_html_(self) -> str:
         columns = ("condition", *(f"effect in phase {number + 1}" for number in range(len(self.phases))))
@@ -167,8 +195,11 @@ class Recommendation:
             (name, *(f"{advice.effects[name].mean:+.2f} ± {advice.effects[name].std:.2f}" for advice in self.phases))
             for name in self.phases[0].effects
         ]
-        note = "Effects: decades of reward that switching a condition on adds, averaged over the others."
-        return show(repr(self)[1:-1], columns, rows, note)
+        meaning = "Effects: decades of reward that switching a condition on adds, averaged over the others."
+        from .pictures import advice_figure
+
+        note = f"{self.certainty} {meaning}".strip()
+        return show(repr(self)[1:-1], columns, rows, note, draw=partial(advice_figure, self))
 
 
 def advise(
@@ -176,12 +207,33 @@ def advise(
 ) -> Recommendation:
     """Derive the recommendation for one PDE from the finished plays."""
     context = tuple(parameters.values())
-    ranked = learned.recommend(context, top=top)
-    phases = tuple(Advice(best, condition_effects(learned, context, phase)) for phase, best in enumerate(ranked))
+    ranked = learned.recommend(context, top=max(top, 2))
+    phases = tuple(
+        Advice(
+            suggestions=best[:top],
+            effects=condition_effects(learned, context, phase),
+            probability=None if isinstance(learned, Compared) else _beats_next(best),
+        )
+        for phase, best in enumerate(ranked)
+    )
     expected, interval = _outlook(learned, context, ranked[-1][0]) if meaning else (None, None)
     compared = _comparison(learned, ranked[0]) if isinstance(learned, Compared) else None
-    plays = len(learned.history) * (1 if compared is None else 2)
-    return Recommendation(family, parameters, phases, plays, meaning, expected, interval, learned, compared)
+    return Recommendation(family, parameters, phases, plays_of(learned), meaning, expected, interval, learned, compared)
+
+
+def plays_of(learned: Knowledge) -> int:
+    """The number of plays that something was learned from; a pair is two."""
+    return len(learned.history) * (2 if isinstance(learned, Compared) else 1)
+
+
+def _beats_next(ranked: Sequence[Decision]) -> float | None:
+    """The probability that the first of a ranking is better than the second; sets that share conditions are more alike
+    than two independent Gaussians, so that the real one is usually further from a half."""
+    if len(ranked) < 2:
+        return None
+    best, following = ranked[:2]
+    gap = (best.mean or 0.0) - (following.mean or 0.0)
+    return float(norm.cdf(gap / max(math.hypot(best.std or 0.0, following.std or 0.0), 1e-300)))
 
 
 def _comparison(learned: Compared, ranked: tuple[Decision, ...]) -> Comparison:

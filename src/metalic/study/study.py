@@ -11,6 +11,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from ..families.base import Family
 from ..notebook import show
 from ..pinn import Report, Solution, train
 from ..pinn.chosen import chosen
+from ..progress import shown
 from ..sets import Decision
 from ..validation import integer
 from . import tables
@@ -201,7 +203,7 @@ class Study(Closing):
         self,
         plays: int,
         workers: int | str | Any = 1,
-        progress: Show | None = None,
+        progress: Show | bool | None = None,
         *,
         stop_when_level: bool = False,
     ) -> None:
@@ -213,7 +215,8 @@ class Study(Closing):
             plays: The number of plays.
             workers: 1 to play in this process, N for a local cluster of N processes with one core each, or an
                 existing cluster as 'tcp://host:port' or a Dask client.
-            progress: Called with a `StudyProgress` after every play.
+            progress: Called with a `StudyProgress` after every play. True shows a progress bar, None does so in
+                notebooks, False never.
             stop_when_level: Whether to stop early once nothing is expected to beat the champion (see `level`).
 
         Raises:
@@ -233,7 +236,8 @@ class Study(Closing):
             raise StudyError("only a study with a champion can be level with it: leave out stop_when_level")
         pool = open_pool(workers)
         try:
-            Driver(self, pool, plays, progress, enough=lambda: stop_when_level and self.level).run()
+            with shown(progress) as show_play:
+                Driver(self, pool, plays, show_play, enough=lambda: stop_when_level and self.level).run()
         finally:
             pool.close()
             self._asked.clear()
@@ -279,7 +283,7 @@ class Study(Closing):
         *,
         seed: int = 0,
         extrapolate: bool = False,
-        progress: Callable[[Report], Any] | None = None,
+        progress: Callable[[Report], Any] | bool | None = None,
         **by_name: Any,
     ) -> Solution:
         """Solve a member with the recommended sets, from the networks of neighbouring plays: `study.solve(s=17.3)`.
@@ -298,12 +302,13 @@ class Study(Closing):
         values, settings, sets = dict(advice.parameters), self.settings, list(advice.conditions[-1])
         family, options = chosen(self.family, settings.options, settings.schedule, advice.choices)
         library = Library(self.path, family)
-        warm = Warm(library, seed, conditions=sets, extrapolate=extrapolate, progress=progress).solve(values)
-        if warm is not None:
-            return warm
-        advice.chooser.begin(values)
-        more: dict[str, Any] = {"seed": seed, "extrapolate": extrapolate, "progress": progress}
-        return train(family, advice.chooser, settings.schedule, values, options, **more)
+        with shown(progress) as report:
+            more: dict[str, Any] = {"seed": seed, "extrapolate": extrapolate, "progress": report}
+            warm = Warm(library, conditions=sets, **more).solve(values)
+            if warm is not None:
+                return warm
+            advice.chooser.begin(values)
+            return train(family, advice.chooser, settings.schedule, values, options, **more)
 
     def effects(self, parameters: Mapping[str, Any] | None = None, **by_name: Any) -> tuple[dict[str, Effect], ...]:
         """Return the effect of each condition for one PDE, for every decision of a play."""
@@ -327,9 +332,13 @@ class Study(Closing):
         return f"<Study of {self.family.name} in '{self.path}': {bandit} {policy}, {done} plays{best}>"
 
     def _repr_html_(self) -> str:
-        best = sorted((play for play in self.plays if play.taught), key=lambda play: -(play.reward or -math.inf))[:5]
+        from .pictures import plays_figure
+
+        plays = self.plays
+        best = sorted((play for play in plays if play.taught), key=lambda play: -(play.reward or -math.inf))[:5]
         rows = [(play.number, _context(play), play.arm, _error(play)) for play in best]
-        return show(repr(self)[1:-1], ("best plays", "PDE", "conditions", "error"), rows)
+        draw = partial(plays_figure, plays, self.was_random) if best else None
+        return show(repr(self)[1:-1], ("best plays", "PDE", "conditions", "error"), rows, draw=draw)
 
     # ---- how a play comes about
 

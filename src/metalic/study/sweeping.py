@@ -23,6 +23,7 @@ from ..families.registry import find_family
 from ..pinn.options import SolverOptions
 from ..pinn.schedule import Schedule
 from ..pinn.trained import evaluate
+from ..progress import shown
 from ..validation import integer
 from .continuation import Pass, Step, spread
 from .library import Library
@@ -141,7 +142,7 @@ def sweep(
     iterations: int = 20,
     extrapolate: bool = False,
     workers: Any = 1,
-    progress: Callable[[Step], Any] | None = None,
+    progress: Callable[[Step], Any] | bool | None = None,
     **ranges: Any,
 ) -> Sweep:
     """Solve many members of a family, each started from its neighbours.
@@ -159,7 +160,8 @@ def sweep(
         extrapolate: Allow parameters outside their boxes.
         workers: The number of processes, the address of a Dask scheduler, or a Dask client. The members do not depend
             on it.
-        progress: Called with a `Step` after each member.
+        progress: Called with a `Step` after each member. True shows a progress bar, None does so in notebooks, False
+            never.
         **ranges: For each parameter a triple (first, last, count), a list of values, or a number. Several ranges make
             a grid.
 
@@ -191,10 +193,11 @@ def sweep(
     place = tempfile.TemporaryDirectory(prefix="metalic-") if library is None else None
     where = Path(place.name) / "sweep.db" if place is not None else library
     kept = where if isinstance(where, Library) else Library(a_path(where), family, solver=solver)
-    one = Pass(kept, conditions, schedule, int(seed), iterations, extrapolate=extrapolate, progress=progress)
+    one = Pass(kept, conditions, schedule, int(seed), iterations, extrapolate=extrapolate)
     run = Waves(one, workers)
     try:
-        run.run(wanted)
+        with shown(progress) as one.progress:
+            run.run(wanted)
     finally:
         kept.close()
     return Sweep(kept, tuple(wanted), run.failures, place)
@@ -215,7 +218,7 @@ def prepare(
     solver: Mapping[str, Any] | SolverOptions | None = None,
     seed: int = 0,
     precision: str = "float32",
-    progress: Callable[[Step], Any] | None = None,
+    progress: Callable[[Step], Any] | bool | None = None,
 ) -> Library:
     """Make a library that covers the box of a family, by continuation.
 
@@ -238,7 +241,8 @@ def prepare(
         solver: Options of every solve.
         seed: Decides the points, and the weights of cold starts.
         precision: Of the weights in the file; 'float32' is enough to start from.
-        progress: Called with a `Step` after each member.
+        progress: Called with a `Step` after each member. True shows a progress bar, None does so in notebooks, False
+            never.
 
     Returns:
         The library.
@@ -278,11 +282,12 @@ def prepare(
     wanted = spread(library.family, members)
     first = None if begin is None else library.family.check_parameters({**wanted[0], **begin})
     kept: dict[str, Any] = {"precision": precision, "history": False, "fresh": not adaptive, "begin": first}
-    run = Pass(library, conditions, schedule, int(seed), iterations, redraw=True, progress=progress, **kept)
+    run = Pass(library, conditions, schedule, int(seed), iterations, redraw=True, **kept)
     try:
-        run.run(wanted)
-        if len(library.family.parameters) == 1:
-            run.refine(wanted, refine)
+        with shown(progress) as run.progress:
+            run.run(wanted)
+            if len(library.family.parameters) == 1:
+                run.refine(wanted, refine)
     finally:
         library.close()
     return library

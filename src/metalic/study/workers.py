@@ -11,6 +11,8 @@ import pickle
 import sys
 from abc import ABC, abstractmethod
 from collections import deque
+from contextlib import suppress
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import StudyError
@@ -46,9 +48,14 @@ class Pool(ABC):
     @abstractmethod
     def next(self) -> tuple[Any, Any]: ...
 
+    @property
+    def dashboard(self) -> str:
+        """Where the workers can be watched in a browser, or how that would be possible; nothing for this process."""
+        return ""
+
     @abstractmethod
     def close(self) -> None:
-        """Give back what was opened."""
+        """Give back what was opened; once more does nothing."""
 
 
 class InProcess(Pool):
@@ -100,9 +107,19 @@ class Cluster(Pool):
         except Exception as error:
             return task, error
 
+    @property
+    def dashboard(self) -> str:
+        with suppress(KeyError):  # a scheduler without one
+            if link := self.client.dashboard_link:
+                return f"Dask's dashboard: {link}"
+        return "no Dask dashboard: it needs Bokeh, pip install 'metalic[cluster]'"
+
     def close(self) -> None:
-        self.client.cancel(list(self._tasks))
-        for thing in self._owned:
+        if self._tasks:
+            self.client.cancel(list(self._tasks))
+        owned, self._owned = self._owned, ()
+        self._tasks.clear()
+        for thing in owned:
             thing.close()
 
 
@@ -113,7 +130,9 @@ def _unpack_and_run(packed: bytes) -> Any:
 
 
 def open_pool(workers: Any) -> Pool:
-    """A pool from `workers=`: a number, the address of a scheduler, or a Dask client."""
+    """A pool from `workers=`: a number, the address of a scheduler, a Dask client, or a pool that is open."""
+    if isinstance(workers, Pool):
+        return workers
     count = integer(workers, least=-sys.maxsize)
     if count is not None:
         if count < 1:
@@ -142,12 +161,17 @@ def _local(count: int) -> Cluster:
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address=_watched_at(),
             silence_logs=logging.CRITICAL,
             preload=["metalic.study.dask_preload"],
         )
         client = Client(cluster)
     return Cluster(client, (client, cluster))
+
+
+def _watched_at() -> str | None:
+    """Dask's dashboard is on a port of its choice, for this machine only, if Bokeh is installed."""
+    return "127.0.0.1:0" if find_spec("bokeh") else None
 
 
 def _remote(address: str) -> Cluster:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -116,11 +117,17 @@ def command(
 def _play(study: Study, plays: int, pool: int | str, quiet: bool, stop_when_level: bool) -> None:
     left = plays - study.finished_count
     if left > 0:
+        from ...study.workers import open_pool
+
+        opened = open_pool(pool)
+        if opened.dashboard and not quiet:
+            typer.echo(opened.dashboard, err=True)
         with (
+            closing(opened),
             play_display(study, quiet) as show,
             exit_on_interrupt(study.path, lambda: f" after {study.finished_count} plays"),
         ):
-            study.play(left, workers=pool, progress=show, stop_when_level=stop_when_level)
+            study.play(left, workers=opened, progress=show, stop_when_level=stop_when_level)
         if stop_when_level and study.finished_count < plays and not quiet:
             typer.echo(
                 f"stopped after {study.finished_count} plays: nothing is expected to be better than the champion by "

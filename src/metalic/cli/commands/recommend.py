@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..display import wait_display
 from ..options import Extrapolate, FamilyFile, Json, LedgerName, Parameters, read_parameters
 from ..printing import print_json, print_rows, warnings_as_lines
 
@@ -31,7 +32,8 @@ def command(
     runtime.prepare()
     from ...study import Study
 
-    with warnings_as_lines(), Study(ledger, family, read_only=True) as study:
+    waiting = wait_display(as_json, "fitting the reward models")
+    with warnings_as_lines(), Study(ledger, family, read_only=True) as study, waiting:
         advice = study.recommend(values, top=top, extrapolate=extrapolate)
     if as_json:
         print_json(advice.to_dict())
@@ -51,8 +53,8 @@ def _print_advice(advice: Recommendation) -> None:
         where = "" if len(advice.phases) == 1 else f"phase {number}: "
         best, *others = (arm_text(one) for one in phase.suggestions)
         console.print(f"{where}[bold]{best}[/bold]" + (f"   then {' | '.join(others)}" if others else ""))
-    if advice.comparison is not None:
-        console.print(advice.comparison.reason)
+    for sentence in filter(None, (advice.certainty, advice.caution and f"But: {advice.caution}.")):
+        console.print(sentence)
     if advice.expected is not None and advice.interval is not None:
         low, high = advice.interval
         console.print(f"{advice.meaning} {advice.expected:.1e} expected, 95 % between {low:.1e} and {high:.1e}")
