@@ -32,8 +32,8 @@ from metalic.atomic import write_whole
 
 FAMILIES = ("poisson", "advection", "reaction", "burgers")
 SEVERAL = 64  # members in a library of a family of several parameters
-ITERATIONS = 60
-MOVED = 20  # iterations between two moves of adaptive points, as in a solve from a library
+ITERATIONS = 120
+MOVED = 21  # iterations between two moves of adaptive points, about as in a solve from a library
 FAILED = 1e-2
 
 
@@ -59,6 +59,12 @@ class Drift(mt.Family):
 
     def reference(self, b: float, k: float) -> Any:
         return lambda points: drift_solution(np, points[:, 0], points[:, 1], b, k)
+
+
+class Watched(mt.GaussNewton):
+    """Gauss-Newton whose error is measured more often."""
+
+    chunk = 3
 
 
 class OutOfTimeError(Exception):
@@ -151,7 +157,7 @@ def compare(name: Any, path: Path, parameters: dict[str, float]) -> dict[str, An
     options |= {"parameters": parameters, "check": False}
     sets = list(library.nearest(parameters)[0].conditions)
     moves: dict[str, Any] = {"resample": MOVED, "adaptive": True} if library.adaptive else {}
-    budget = _like_fast([mt.Phase(mt.GaussNewton(), ITERATIONS, **moves)])
+    budget = _like_fast([mt.Phase(Watched(), ITERATIONS, **moves)])
     cold = mt.solve(name, cold=True, **options)
     warm = mt.solve(name, sets, budget, start=library, **options)
     return {"cold": history(cold), "warm": history(warm), **usual(name, path, parameters)}
@@ -284,23 +290,30 @@ def _mean(values: list[float]) -> float:
 
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
     """Error against seconds, cold and warm, a panel per family."""
-    from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    from metalic.look import PALETTE, Drawing, style
 
     names = [name for name in FAMILIES if any(row["key"][0] == name for row in rows)]
     if not names:
         return
-    figure = Figure(figsize=(3.2 * len(names), 3.2), layout="constrained")
-    for axis, name in zip(np.atleast_1d(figure.subplots(1, len(names), sharey=True)), names):
-        for row in (row for row in rows if row["key"][0] == name):
-            for kind, colour in (("cold", "tab:blue"), ("warm", "tab:orange")):
-                axis.loglog(*zip(*row[kind]), color=colour, alpha=0.5, linewidth=1)
-        axis.set_title(name)
-        axis.set_xlabel("seconds of training")
-    figure.axes[0].set_ylabel("relative error")
-    figure.axes[0].plot([], [], color="tab:blue", label="cold")
-    figure.axes[0].plot([], [], color="tab:orange", label="from the library")
-    figure.axes[0].legend()
-    figure.savefig(path, dpi=120)
+    kinds = {"cold": ("cold", PALETTE[0]), "warm": ("from the library", PALETTE[1])}
+    with style():
+        figure = Drawing(figsize=(8.4, 5.2), layout="constrained")
+        panels = figure.subplots(2, -(-len(names) // 2), sharex=True, sharey=True, squeeze=False).ravel()
+        for axis, name in zip(panels, names):
+            for row in of({"members": rows}, "members", name):
+                for kind, (_, colour) in kinds.items():
+                    axis.loglog(*zip(*row[kind]), color=colour, alpha=0.5, linewidth=1)
+            axis.set_title(name)
+            axis.xaxis.set_major_locator(LogLocator(10))
+            axis.xaxis.set_minor_formatter(NullFormatter())
+        for title, colour in kinds.values():
+            panels[0].plot([], [], color=colour, label=title)
+        panels[0].legend()
+        figure.supxlabel("seconds of training")
+        figure.supylabel("relative error")
+        figure.savefig(path, dpi=120)
 
 
 if __name__ == "__main__":

@@ -143,6 +143,18 @@ def test_a_library_of_the_package_is_used_unless_something_is_given(tmp_path, mo
     assert used == 3 * [str(path)]
 
 
+def test_what_a_study_of_the_package_has_learned_is_used_unless_something_is_given():
+    """Cut in the middle, the layer of this member is missed."""
+    learned = mt.solve("layer", pe=333, check=True)
+    assert learned.phases[-1].decision.choices["cut"] != 0.5
+    assert learned.error < 1e-4
+    assert learned.checked.verdict == "good"
+    quick = [mt.Phase(mt.GaussNewton(), 5)]
+    for given in ({"cold": True}, {"conditions": "u,c"}, {"schedule": quick}, {"hidden": (10, 10)}):
+        usual = mt.solve("layer", pe=20, check=False, **given)
+        assert usual.family.decomposition == mt.find_family("layer").decomposition
+
+
 def test_a_library_without_a_member_to_start_from_is_reported(tmp_path):
     with mt.Library(tmp_path / "bad.db", Line) as library:
         library.add(untrained(Line, error=0.5))

@@ -34,6 +34,7 @@ _HOME = {
     "Catalogue": "conditions",
     # how one PDE is solved
     "solve": "solving",
+    "march": "marching",
     "Solution": "pinn",
     "Check": "pinn",
     "Schedule": "pinn",
@@ -94,6 +95,7 @@ if TYPE_CHECKING:  # `as` says that a name is passed on, which strict checkers a
         Union as Union,
         split as split,
     )
+    from .marching import march as march
     from .pinn import (
         LBFGS as LBFGS,
         Adam as Adam,

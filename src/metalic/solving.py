@@ -31,7 +31,7 @@ from .pinn.start import Start
 from .progress import shown
 from .sets import Decision, split_phases
 from .study.files import exists
-from .study.knowledge import shipped_library
+from .study.knowledge import shipped, shipped_library
 from .study.library import Library
 from .study.study import Study
 from .study.warm import Warm
@@ -110,11 +110,13 @@ def solve(
             limit has ended keeps the file, so that the same call continues it.
         start: A solution, a library, a study, the file of one of them, or an array of weights to start from instead
             of random networks, for the same parameters or others. By default the library that the package ships for
-            the family, if there is one and neither conditions nor a schedule nor any of the eight options is given.
+            the family, if there is one and neither conditions nor a schedule nor any of the eight options is given;
+            where there is none, the conditions and choices that the package's study of the family recommends.
             Phases that only find a start (Adam) are left out, unless they are marked `always` or there is no other
             phase. Networks of another shape or decomposition are made to fit: exactly if the new ones are wider, else
             by least squares.
-        cold: Start from random networks, whatever libraries there are.
+        cold: Start from random networks, with the default set and decomposition, whatever libraries and studies there
+            are.
         choices: Where to cut and into how many parts, by the arguments of the family's `decompose`, such as
             {"strip": 0.2}; a recommendation contains its own.
         parameters: The parameters of the member; they can also be given by name, as `s=5`.
@@ -150,8 +152,10 @@ def solve(
         warm = Warm(begun, seed=seed, **common).solve(values) if plain and isinstance(begun, Library) else None
         if isinstance(begun, Library):
             begun = None if plain else begun.starts(values) or None
+        elif plain and begun is None and not cold and not extrapolate:
+            chooser = learned_chooser(found, values) or chooser
         played, options = chosen(found, options, plan, {**chooser.begin(values), **(choices or {})})
-        run = partial(train, played, chooser, plan, values, options, within=_within(chooser, played), **common)
+        run = partial(train, played, chooser, plan, values, options, within=within(chooser, played), **common)
         solution = warm or run(seed=seed, at_phase_end=at_phase_end, start=begun, **limits)
     if given is not None and not solution.diverged:
         solution = solution.with_error(measure(solution))
@@ -161,9 +165,14 @@ def solve(
     if verify:
         chooser.begin(values)
         solution = compared(solution, run(seed=seed + SECOND))
-    if solution.checked is not None and not solution.checked.good:
-        warnings.warn(f"{found.name}: {solution.checked.text}", MetalicWarning, stacklevel=2)
+    warn_unless_good(solution, stacklevel=3)
     return solution
+
+
+def warn_unless_good(solution: Solution, stacklevel: int) -> None:
+    """Say what a check has found, unless the solution is good."""
+    if solution.checked is not None and not solution.checked.good:
+        warnings.warn(f"{solution.family.name}: {solution.checked.text}", MetalicWarning, stacklevel=stacklevel)
 
 
 def _warn_of_missing_data(family: Family) -> None:
@@ -202,6 +211,15 @@ def find_start(given: Any, family: Family, cold: bool = False, shipped: bool = F
     return given
 
 
+def learned_chooser(family: Family, values: Mapping[str, float]) -> Chooser | None:
+    """What the package's study of a built-in family recommends here, if that study could choose how to divide it."""
+    kind, path = BUILT_IN.get(family.name), shipped().get(family.name)
+    if path is None or kind is None or family != kind():
+        return None
+    with Study(path, family, read_only=True) as study:
+        return FixedChooser((study.recommend(values).phases[0].best,)) if study.settings.choices else None
+
+
 def load_solution(path: str | os.PathLike[str], family: Family) -> Solution:
     """A file's solution of a family. One of a built-in family may have been solved on its usual decomposition."""
     try:
@@ -228,7 +246,7 @@ def find_chooser(conditions: Any, family: Family, schedule: Schedule) -> Chooser
     return FixedChooser(tuple(Decision(catalogue.parse(one)) for one in sets))
 
 
-def _within(chooser: Chooser, family: Family) -> tuple[str, ...] | None:
+def within(chooser: Chooser, family: Family) -> tuple[str, ...] | None:
     """The conditions that programs need: the sets of a fixed chooser, and the complete one, which the check trains."""
     if not isinstance(chooser, FixedChooser):
         return None

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from small import Line, Quad, Room, untrained
 
 from metalic.families import Poisson
-from metalic.pinn.figures import comparison_figure
+from metalic.pinn.figures import comparison_figure, members_figure
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,21 @@ def test_a_figure_leaves_pyplot_alone():
     open_before = plt.get_fignums()
     untrained(Line).plot()
     assert plt.get_fignums() == open_before
+
+
+def test_members_are_drawn_side_by_side_above_their_errors(tmp_path):
+    members = [untrained(Poisson, {"s": 10.0 * n}, seed=n) for n in (1, 2, 3)]
+    figure = members_figure(members, [30.0, 10.0, 20.0], [3e-3, 1e-3, float("nan")], "s", count=21)
+    maps = figure.axes[:3]
+    bar, below = sorted(figure.axes[3:], key=lambda axis: len(axis.lines))
+    assert [axis.get_title() for axis in maps] == ["s = 10", "s = 20", "s = 30"]
+    for axis, member in zip(maps, members, strict=True):
+        shown = axis.collections[0].get_array().data.reshape(21, 21)
+        assert shown[-1, 0] == pytest.approx(float(member(x=0.0, y=1.0)))
+    assert len({axis.collections[0].get_clim() for axis in maps}) == 1  # one scale, and one colour bar
+    assert bar.get_ylabel() == "u"
+    line = below.lines[0]
+    assert line.get_xdata().tolist() == [10.0, 20.0, 30.0]
+    assert line.get_ydata().tolist()[::2] == [1e-3, 3e-3]
+    figure.savefig(tmp_path / "members.png", dpi=20)
+    assert (tmp_path / "members.png").read_bytes().startswith(b"\x89PNG")

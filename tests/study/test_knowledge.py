@@ -13,15 +13,16 @@ from metalic.study.interpolation import halfway
 from metalic.study.knowledge import MEMBERS, shipped, shipped_library
 
 RESULTS = Path(__file__).parents[2] / "results" / "plays"
-NAMES = sorted(shipped())
+PAPER = ("advection", "burgers", "poisson", "reaction")
+DIVIDED = ("layer", "materials", "oscillator", "turning")  # their studies chose how to divide the domain, or weights
 BEGUN_WITH_TEXTBOOK_SETS = {"advection", "reaction"}  # docs/decisions/0006 says why
 
 
-def test_there_is_one_for_each_family_of_the_paper() -> None:
-    assert NAMES == ["advection", "burgers", "poisson", "reaction"]
+def test_there_are_eight() -> None:
+    assert sorted(shipped()) == sorted(PAPER + DIVIDED)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PAPER)
 def test_it_is_the_whole_study_of_the_results(name: str) -> None:
     begun = name in BEGUN_WITH_TEXTBOOK_SETS
     assert shipped()[name].read_bytes() == (RESULTS / f"{name}-seq-ucb{'-first' * begun}-1.db").read_bytes()
@@ -33,7 +34,20 @@ def test_it_is_the_whole_study_of_the_results(name: str) -> None:
         assert {play.status for play in study.plays} <= {"done", "diverged"}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", DIVIDED)
+def test_it_is_the_study_with_choices_of_the_results(name: str) -> None:
+    assert shipped()[name].samefile(RESULTS / f"choices-{name}.db")
+    with Study(name, read_only=True) as study:
+        assert (study.family.name, study.settings.schedule.name, len(study.plays)) == (name, "fast", 120)
+        assert study.settings.choices
+        ((parameter, box),) = study.family.parameters.items()
+        for value in box:
+            advice = study.recommend({parameter: value})
+            assert advice.comparison is not None
+            assert advice.choices.keys() == {choice.name for choice in study.settings.choices}
+
+
+@pytest.mark.parametrize("name", PAPER)
 def test_it_advises(name: str) -> None:
     family = find_family(name)
     middle = {parameter: sum(ends) / 2 for parameter, ends in family.parameters.items()}

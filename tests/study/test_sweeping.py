@@ -16,6 +16,7 @@ import metalic as mt
 from metalic.errors import FileError, ParameterError
 from metalic.study import Library
 from metalic.study.continuation import Pass
+from metalic.study.waves import Waves
 
 FAMILY = f"{HERE / 'small.py'}:Line"
 X = np.linspace(0, 1, 31)
@@ -44,6 +45,18 @@ def test_a_sweep_is_solved_in_order_and_exported(tmp_path):
     assert content.family == b"line"
     with pytest.raises(FileError, match=r"ends in .npz or .nc"):
         found.save(tmp_path / "a.txt")
+
+
+def test_a_figure_shows_members_and_their_errors(tmp_path):
+    found = mt.sweep(Line, k=(1.0, 2.4, 5), library=tmp_path / "a.db", solver=SOLVER)
+    above, below = found.plot().axes
+    assert [text.get_text() for text in above.get_legend().get_texts()] == ["k = 1", "k = 1.35", "k = 2.05", "k = 2.4"]
+    for line, k in zip(above.lines, (1.0, 1.35, 2.05, 2.4), strict=True):
+        x, y = line.get_data()
+        np.testing.assert_allclose(y, np.sin(k * x) / np.sin(k), atol=2e-3)
+    np.testing.assert_allclose(below.lines[0].get_xdata(), np.linspace(1.0, 2.4, 5))
+    np.testing.assert_array_equal(below.lines[0].get_ydata(), found.errors)
+    assert below.get_xlabel() == "k"
 
 
 def test_a_sweep_goes_on_where_it_was_stopped(tmp_path):
@@ -83,7 +96,7 @@ def test_bad_ranges_are_reported_before_anything_is_solved(arguments, message, t
 
 def test_parameters_from_a_table(tmp_path, monkeypatch):
     solved = []
-    monkeypatch.setattr(Pass, "run", lambda self, wanted: solved.extend(wanted))
+    monkeypatch.setattr(Waves, "run", lambda self, wanted: solved.extend(wanted))
     (tmp_path / "a.csv").write_text("k\n1.25\n2.0\n")
     mt.sweep(Line, tmp_path / "a.csv", library=tmp_path / "a.db")
     assert solved == [{"k": 1.25}, {"k": 2.0}]
@@ -100,6 +113,8 @@ def test_parameters_from_a_table(tmp_path, monkeypatch):
         (("sweep", "poisson", "-p", "s=0:60:7"), "outside its box"),
         (("sweep", "poisson", "-p", "s=5"), "at least two members"),
         (("sweep", "poisson", "-p", "s=0:50:3", "--out", "a.txt"), "ends in .npz or .nc"),
+        (("sweep", "poisson", "-p", "s=0:50:3", "--figure", "a.txt"), "a picture ends in one of"),
+        (("sweep", "poisson", "-p", "s=0:50:3", "--workers", "0"), "--workers is a number of at least 1"),
         (("prepare", "poisson-unit", "--out", "no/where.db"), "no directory"),
         (("prepare", "absent.db"), "there is no ledger 'absent.db'"),
         (("solve", "poisson", "-p", "s=5", "--start", "absent.db"), "there is no library 'absent.db'"),

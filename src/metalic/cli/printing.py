@@ -1,4 +1,4 @@
-"""What commands print: JSON, tables, summaries of studies, and warnings as single lines."""
+"""What commands print or draw: JSON, tables, summaries of studies, pictures, and warnings as single lines."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from ..atomic import write_whole
+from ..errors import FileError
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -46,6 +49,21 @@ def print_table(table: Table, last: str) -> None:
     for note in table.notes:
         console.print(note)
     console.print(last, soft_wrap=True)
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a picture whose format is not known."""
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    known = FigureCanvasBase.get_supported_filetypes()
+    if path.suffix.lstrip(".").lower() not in known:
+        raise FileError(f"'{path}': a picture ends in one of .{', .'.join(sorted(known))}")
+
+
+def save_picture(figure: Any, path: Path) -> None:
+    """Write a matplotlib Figure, all or nothing."""
+    kind = path.suffix.lstrip(".").lower()
+    write_whole(path, lambda file: figure.savefig(file, format=kind, dpi=120))
 
 
 @contextmanager

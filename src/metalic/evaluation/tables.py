@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .offline import Summary
 
 
-SHORT = 16  # letters; cells of a column without longer ones are not broken
+SHORT = 12  # letters; cells of a column without longer ones are not broken
 
 
 @dataclass(frozen=True)

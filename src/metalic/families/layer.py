@@ -1,9 +1,9 @@
 """Convection and diffusion in one coordinate: a boundary layer at x = 1.
 
-    u' - eps u'' = 1, x in [0, 1], u(0) = u(1) = 0; eps in [0.002, 0.1]
-    u = x - (e^((x - 1) / eps) - e^(-1 / eps)) / (1 - e^(-1 / eps))
+    u' - u'' / pe = 1, x in [0, 1], u(0) = u(1) = 0; the Peclet number pe in [10, 500]
+    u = x - (e^(pe (x - 1)) - e^(-pe)) / (1 - e^(-pe))
 
-The layer is about 5 eps wide, and where to cut is a choice: `cut` is the width of the subdomain next to x = 1.
+The layer is about 5 / pe wide, and where to cut is a choice: `cut` is the width of the subdomain next to x = 1.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .boundary import BoundaryCondition, Dirichlet
 
 class Layer(Family):
     name = "layer"
-    title = "u' - eps u'' = 1"
-    parameters = {"eps": (0.002, 0.1)}
+    title = "u' - u'' / pe = 1"
+    parameters = {"pe": (10.0, 500.0)}
     domain = Box(x=(0, 1))
     decomposition = split(domain, x=[0.5])
     conditions = ("u", "uavg", "r", "rc", "gr", "c", "x", "xx")
@@ -33,15 +33,15 @@ class Layer(Family):
         """`cut`: the width of the subdomain at x = 1, 0.01 to 0.9."""
         return split(self.domain, x=[1 - cut])
 
-    def residual(self, u: Any, p: Any, eps: Any) -> Any:
-        return u.x - eps * u.xx - 1.0
+    def residual(self, u: Any, p: Any, pe: Any) -> Any:
+        return u.x - u.xx / pe - 1.0
 
-    def flux(self, u: Any, p: Any, eps: Any) -> dict[str, Any]:
-        return {"x": u.value - eps * u.x}
+    def flux(self, u: Any, p: Any, pe: Any) -> dict[str, Any]:
+        return {"x": u.value - u.x / pe}
 
     def boundary(self) -> list[BoundaryCondition]:
         return [Dirichlet("x=0", "x=1", 0.0)]
 
-    def reference(self, eps: float) -> ReferenceFunction:
-        end = np.exp(-1 / eps)
-        return lambda points: points[:, 0] - (np.exp((points[:, 0] - 1) / eps) - end) / (1 - end)
+    def reference(self, pe: float) -> ReferenceFunction:
+        end = np.exp(-pe)
+        return lambda points: points[:, 0] - (np.exp((points[:, 0] - 1) * pe) - end) / (1 - end)

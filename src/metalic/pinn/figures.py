@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from ..errors import ParameterError
-from ..look import SEQUENTIAL, Drawing, error_scale, field_scale
+from ..look import LINES, SEQUENTIAL, Drawing, error_scale, field_scale
 
 if TYPE_CHECKING:
     from .solution import Solution
@@ -118,6 +119,63 @@ def comparison_figure(
         _map(figure, axis, x, y, shown, f"{label}{reached}", "absolute error", SEQUENTIAL, scale, bar=axis is axes[-1])
         _frame(axis, solution)
     return figure
+
+
+def members_figure(
+    solutions: Sequence[Solution], along: Sequence[float], measures: Sequence[float], label: str, count: int = 81
+) -> Figure:
+    """Members of a family side by side, and below them the error of many along a parameter, in decades.
+
+    Args:
+        solutions: The members that are drawn, at most a handful.
+        along: Where each measured member lies on the axis of the lower panel.
+        measures: The error of each, or its estimate; NaN leaves a gap.
+        label: What the axis of the lower panel is.
+        count: The number of points per axis of a map.
+    """
+    lines = not solutions or len(solutions[0].family.coordinates) == 1
+    panels = 1 if lines else len(solutions)
+    figure = Drawing(figsize=(max(7.0, 3.2 * panels), 6.4), layout="constrained")
+    grid = figure.add_gridspec(2, panels, height_ratios=(3, 2))
+    if lines:
+        _draw_lines(figure.add_subplot(grid[0, 0]), solutions)
+    else:
+        _draw_maps(figure, [figure.add_subplot(grid[0, i]) for i in range(panels)], solutions, count)
+    below = figure.add_subplot(grid[1, :])
+    order = np.argsort(along, kind="stable")
+    below.semilogy(np.asarray(along)[order], np.asarray(measures)[order], "o-", markersize=4)
+    below.set_xlabel(label)
+    below.set_ylabel("relative error")
+    below.set_title("error of each member, or its estimate")
+    return figure
+
+
+def _named(solution: Solution) -> str:
+    return ", ".join(f"{name} = {value:.4g}" for name, value in solution.parameters.items())
+
+
+def _draw_lines(axis: Any, solutions: Sequence[Solution]) -> None:
+    for solution, style in zip(solutions, itertools.cycle(LINES)):
+        name = solution.family.coordinates[0]
+        x = np.linspace(*solution.family.domain.sides[name], 400)
+        axis.plot(x, solution.values(x[:, None])[:, 0], linestyle=style, label=_named(solution))
+        axis.set_xlabel(name)
+        axis.set_ylabel(solution.family.components[0])
+    axis.set_title("members")
+    axis.legend(fontsize="small")
+
+
+def _draw_maps(figure: Figure, axes: Sequence[Any], solutions: Sequence[Solution], count: int) -> None:
+    """Maps of the first component on one colour scale."""
+    shown = []
+    for solution in solutions:
+        x, y, points = _slice(solution, count)
+        shown.append(_at(solution, points)[0][:, 0])
+    colours, scale = field_scale(np.concatenate(shown))
+    for axis, solution, values in zip(axes, solutions, shown):
+        name, last = solution.family.components[0], axis is axes[-1]
+        _map(figure, axis, x, y, values, _named(solution), name, colours, scale, bar=last)
+        _frame(axis, solution)
 
 
 def _map(

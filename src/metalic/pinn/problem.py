@@ -67,7 +67,7 @@ class Problem(Objective):
     centre: Float[Array, "K d"]
     slope: Float[Array, "K d"]  # inputs of network k are (x - centre_k) * slope_k
     coefficients: Float[Array, "K c"]
-    parameters: dict[str, Float[Array, ""]]
+    parameters: dict[str, Float[Array, "..."]]  # numbers; arrays that a slab carries (see `slabs`)
     active: Bool[Array, "S"]
     lambda_boundary: Float[Array, ""]
     lambda_interface: Float[Array, "S"]
@@ -105,19 +105,12 @@ class Problem(Objective):
         return _over_parts(self, theta, lambda rows: jax.value_and_grad(lambda t: _sum_of_squares(rows(t))))
 
     def normal_equations(self, theta: Float[Array, "K P"]) -> NormalEquations:
-        fixed = []
-        for law, block, weight in self.fixed:
-            rows_of = partial(law_rows, self, block, law, law.channels)
-            rows = [partial(row_and_cotangents, rows_of, weight[:, number], number) for number in range(law.count)]
-            fixed.append([_jacobian(self, theta, block, law.channels, row) for row in rows])
-        residual, boundary = fixed[0], list(chain.from_iterable(fixed[1:]))
+        residual, *boundary = fixed_jacobians(self, theta)
         equations = NormalEquations.empty(theta, self.edges).plus(*residual)
-        if self.interface is None:
-            return equations.plus(*boundary)
-        groups = [_Group(self, self.interface, theta, views) for views in self.system.groups]
-        if sum(len(group.conditions) for group in groups) <= FEW_ROWS:
-            return equations.plus(*boundary, *chain.from_iterable(group.every_row() for group in groups))
-        return _with_active(self, groups, equations.plus(*boundary))
+        groups = _groups(self, theta)
+        if sum(len(group.conditions) for group in groups) > FEW_ROWS:
+            return _with_active(self, groups, equations.plus(*chain(*boundary)))
+        return equations.plus(*chain(*boundary), *condition_jacobians(self, theta))
 
     def curvature(
         self, theta: Float[Array, "K P"], direction: Float[Array, "K P"], h: float | Float[Array, ""] = 0.1
@@ -303,6 +296,27 @@ def _jacobian(
     if not block.b:
         return Rows(r, (pull(*at, ca),), (block.a,))
     return Rows(r, block.split(pull(*at, jnp.concatenate([ca, cb]))), (block.a, block.b))
+
+
+def fixed_jacobians(problem: Problem, theta: Float[Array, "K P"]) -> list[list[Rows]]:
+    """The rows of the residual, and of each boundary condition, with their Jacobians."""
+    found = []
+    for law, block, weight in problem.fixed:
+        rows_of = partial(law_rows, problem, block, law, law.channels)
+        rows = [partial(row_and_cotangents, rows_of, weight[:, number], number) for number in range(law.count)]
+        found.append([_jacobian(problem, theta, block, law.channels, row) for row in rows])
+    return found
+
+
+def condition_jacobians(problem: Problem, theta: Float[Array, "K P"]) -> list[Rows]:
+    """The rows of all conditions of the program with their Jacobians; zero where a condition is not active."""
+    return list(chain(*(group.every_row() for group in _groups(problem, theta))))
+
+
+def _groups(problem: Problem, theta: Float[Array, "K P"]) -> list[_Group]:
+    if problem.interface is None:
+        return []
+    return [_Group(problem, problem.interface, theta, views) for views in problem.system.groups]
 
 
 def _with_active(problem: Problem, groups: list[_Group], equations: NormalEquations) -> NormalEquations:

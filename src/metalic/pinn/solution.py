@@ -110,6 +110,7 @@ class Solution(Trained):
         problem: The training problem as it was at the end; None in a solution that was loaded.
         checked: The check that `metalic.solve` has made; None if it was asked not to.
         start: What the solve started from: `source`, `parameters` and `kind`; None if it started cold.
+        slabs: The number of slabs, if the solution was marched in time (`metalic.march`).
 
     Raises:
         GeometryError: It is called with points outside the domain, or with coordinates that are not the family's.
@@ -130,6 +131,7 @@ class Solution(Trained):
     problem: Problem | None = field(repr=False, default=None)
     checked: Check | None = field(repr=False, default=None)
     start: Mapping[str, Any] | None = None
+    slabs: int | None = None
 
     @property
     def error(self) -> float | None:
@@ -292,6 +294,7 @@ class Solution(Trained):
             "seconds": self.seconds,
             "check": None if self.checked is None else self.checked.to_dict(),
             "start": None if self.start is None else dict(self.start),
+            **({} if self.slabs is None else {"slabs": self.slabs}),
             "phases": [phase.to_dict(history) for phase in self.phases],
         }
 

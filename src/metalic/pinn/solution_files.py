@@ -16,6 +16,7 @@ from ..errors import FileError
 from ..families.base import Family
 from ..families.registry import BUILT_IN, find_family
 from .check import Check
+from .slabs import joined
 from .solution import PhaseRecord, Solution
 
 FORMAT = "metalic-solution"
@@ -45,6 +46,8 @@ def load(path: str | os.PathLike[str], family: str | Family | type[Family] | Non
     """Read what `save` wrote; a family that is not built in must be given."""
     meta, arrays = _read(a_path(path))
     found = find_family(family) if family is not None else _built_in(meta["family"], path)
+    if meta.get("slabs") is not None:
+        found = joined(found, meta["slabs"])
     if [found.name, list(found.coordinates), len(found.decomposition)] != [
         meta["family"],
         meta["coordinates"],
@@ -71,6 +74,7 @@ def load(path: str | os.PathLike[str], family: str | Family | type[Family] | Non
         collocation=tuple(arrays[f"collocation{k}"] for k in range(meta["subdomains"])),
         checked=None if meta.get("check") is None else Check.from_dict(meta["check"]),
         start=meta.get("start"),  # older files do not have it
+        slabs=meta.get("slabs"),
         activation=meta.get("activation", "tanh"),
     )
 

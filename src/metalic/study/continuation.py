@@ -9,7 +9,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from ..sets import Decision
 from .interpolation import at_unit, halfway
 from .library import Library
 from .members import Member
-from .warm import CHUNK, Warm
+from .warm import CHUNK, Warm, schedule_of
 
 HALVINGS = 3  # of a step before a member is started cold
 BETTER = 1 / 3  # of the loss of a continued member: a cold one that is better than this takes its place
@@ -60,6 +61,7 @@ class Pass:
         schedule: For members that start cold.
         seed: Decides the points, and the weights of cold starts.
         least: Gauss-Newton iterations that every member gets.
+        redraw: Train members on fresh points every now and then, cold ones too after their schedule.
         precision: Of the weights in the file.
         history: Whether the members' histories of loss and error are kept.
         fresh: Whether a member is also solved cold where losses have grown tenfold along a branch; the better is kept,
@@ -75,6 +77,7 @@ class Pass:
     schedule: str | Schedule = "fast"
     seed: int = 0
     least: int = 2 * CHUNK
+    redraw: bool = False
     precision: str | None = None
     history: bool = True
     fresh: bool = False
@@ -119,7 +122,7 @@ class Pass:
             self.refine((low, middle, high), times - 1)
 
     def _warm(self, values: Mapping[str, float]) -> Warm:
-        return Warm(self.library, self.seed, self.least, self._set(values), self.extrapolate)
+        return Warm(self.library, self.seed, self.least, self._set(values), self.extrapolate, redraw=self.redraw)
 
     def _next(self, todo: Mapping[int, Mapping[str, float]]) -> int:
         """The one nearest to a solved member; if there is none, to where the pass begins."""
@@ -150,10 +153,10 @@ class Pass:
     def _drifts(self, solution: Solution, member: Member) -> bool:
         """Whether the loss crosses ten times that of the first member of the branch (or a hundred, ...) on the way."""
         branch = member.networks.branch
-        roots = [one.loss for one in self.library if one.networks.branch == branch and one.networks.start is None]
+        roots = [one.level for one in self.library if one.networks.branch == branch and one.networks.start is None]
         if not roots:
             return False
-        before, now = (int(np.log10(max(loss / min(roots), 1.0))) for loss in (member.loss, solution.loss))
+        before, now = (int(np.log10(max(loss / min(roots), 1.0))) for loss in (member.level, solution.loss))
         return now > before
 
     def _set(self, values: Mapping[str, float]) -> Any:
@@ -165,21 +168,27 @@ class Pass:
         return self.library.add(solution, branch=new if branch is None else branch, **kept)
 
     def cold(self, values: Mapping[str, float]) -> Solution:
-        """A member without a start."""
+        """A member without a start; trained further on fresh points, if others will start from it."""
         family = self.library.family
         near = self.library.nearest(values)
         usual = list(near[0].conditions) if near else default_conditions(family)
         given = self._set(values)
         chosen = Catalogue(family).parse(usual if given is None else given)
-        return train(
+        solve = partial(
+            train,
             family,
             FixedChooser((Decision(chosen),)),
-            find_schedule(self.schedule),
-            dict(values),
-            self.library.options,
+            parameters=dict(values),
+            options=self.library.options,
             seed=self.seed,
             extrapolate=self.extrapolate,
         )
+        solution = solve(schedule=find_schedule(self.schedule))
+        if not self.redraw or solution.diverged:
+            return solution
+        longer = solve(schedule=schedule_of(self.least, self.library.adaptive, redraw=True), start=solution)
+        both = solution.phases + longer.phases
+        return solution if longer.diverged else replace(longer, start=None, phases=both)
 
 
 def spread(family: Family, count: int) -> list[dict[str, float]]:

@@ -183,6 +183,13 @@ class Library(Closing):
             self._write(Member(row, replace(member.networks, branch=None if own is None else own + branches)))
         return len(new)
 
+    def adopt(self, member: Member, own_branch: bool) -> Member:
+        """Keep a member that was solved elsewhere, with a number of this library's; `own_branch` begins a branch."""
+        number = max((one.row.number for one in self.members), default=0) + 1
+        branch = max((one.networks.branch or 0 for one in self.members), default=0) + 1
+        networks = replace(member.networks, branch=branch) if own_branch else member.networks
+        return self._write(Member(replace(member.row, number=number), networks))
+
     def _write(self, member: Member) -> Member:
         if self._writer is None:
             self._writer = Ledger.writer(self.path, self._settings())

@@ -17,6 +17,7 @@ from .networks import Networks
 from .play import versions
 from .rows import DIVERGED, DONE, PhaseRow, PlayRow
 
+ACCURATE = 1e-7  # an error below which members need not be compared
 WORST = 1e-2  # error or estimate of a member that is still used
 
 
@@ -49,6 +50,12 @@ class Member:
     def measure(self) -> float | None:
         """The error, or its estimate where there is no reference."""
         return self.row.estimate if self.row.error is None else self.row.error
+
+    @property
+    def level(self) -> float:
+        """The loss that tells a good solve from a bad one: its own, or that of an error of 1e-7, if its own is smaller.
+        (A loss falls like the square of the error.) A member may be more accurate than others need to be."""
+        return self.loss if not self.measure else self.loss * max(1.0, ACCURATE / self.measure) ** 2
 
     @property
     def usable(self) -> bool:

@@ -29,10 +29,12 @@ from .continuation import Pass, Step, spread
 from .library import Library
 from .members import Member
 from .study import Study
+from .waves import Waves
 
-PREPARED = 40  # Gauss-Newton iterations of a member that others will start from
+PREPARED = 200  # Gauss-Newton iterations of a member that others will start from
 MEMBERS = 17
 FORMATS = (".npz", ".nc")
+SHOWN = 4  # members in a figure
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,20 @@ class Sweep:
                 begun = self.library.start_of(member)
                 found[n] = evaluate(family, begun.network, begun.theta, where, begun.centre, begun.slope)
         return found
+
+    def plot(self) -> Any:
+        """A matplotlib Figure: some members side by side, and the error or estimate of all along the parameter."""
+        from ..pinn.figures import members_figure
+
+        family = self.library.family
+        found = [(number, member) for number, member in enumerate(self.members) if member is not None]
+        names = [name for name in family.parameters if len({one[name] for one in self.parameters}) > 1]
+        single = len(names) == 1
+        along = [one[names[0]] if single else float(n) for n, one in enumerate(self.parameters, start=1)]
+        chosen = sorted(found, key=lambda one: along[one[0]])
+        chosen = [chosen[i] for i in np.unique(np.linspace(0, len(found) - 1, SHOWN).round().astype(int)) if chosen]
+        solutions = [member.solution(family) for _, member in chosen]
+        return members_figure(solutions, along, self.errors.tolist(), names[0] if single else "number of the member")
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write all members on a grid to an .npz file or to netCDF (.nc), which xarray and others read."""
@@ -125,6 +141,7 @@ def sweep(
     seed: int = 0,
     iterations: int = 20,
     extrapolate: bool = False,
+    workers: Any = 1,
     progress: Callable[[Step], Any] | bool | None = None,
     **ranges: Any,
 ) -> Sweep:
@@ -141,6 +158,8 @@ def sweep(
         seed: Decides the points, and the weights of cold starts.
         iterations: Gauss-Newton iterations that every member gets at least.
         extrapolate: Allow parameters outside their boxes.
+        workers: The number of processes, the address of a Dask scheduler, or a Dask client. The members do not depend
+            on it.
         progress: Called with a `Step` after each member. True shows a progress bar, None does so in notebooks, False
             never.
         **ranges: For each parameter a triple (first, last, count), a list of values, or a number. Several ranges make
@@ -174,9 +193,10 @@ def sweep(
     place = tempfile.TemporaryDirectory(prefix="metalic-") if library is None else None
     where = Path(place.name) / "sweep.db" if place is not None else library
     kept = where if isinstance(where, Library) else Library(a_path(where), family, solver=solver)
-    run = Pass(kept, conditions, schedule, int(seed), iterations, extrapolate=extrapolate)
+    one = Pass(kept, conditions, schedule, int(seed), iterations, extrapolate=extrapolate)
+    run = Waves(one, workers)
     try:
-        with shown(progress) as run.progress:
+        with shown(progress) as one.progress:
             run.run(wanted)
     finally:
         kept.close()
@@ -189,6 +209,7 @@ def prepare(
     *,
     study: str | os.PathLike[str] | Study | None = None,
     members: int = MEMBERS,
+    iterations: int = PREPARED,
     refine: int = 2,
     adaptive: bool = False,
     begin: Mapping[str, Any] | None = None,
@@ -206,6 +227,8 @@ def prepare(
         family: The family; with a study, that of the study.
         study: A study whose recommended sets the members are solved with.
         members: How many, spread over the box.
+        iterations: Gauss-Newton iterations that every member gets at least, on fresh points every 50. Later solves
+            cannot be much more accurate than the members that they start from.
         refine: How often a step between two members may be halved, where ten iterations from in between do not lead to
             a loss like theirs. Families of one parameter only.
         adaptive: Let collocation points gather where the residual is large, for sharp fronts; solves that start from
@@ -246,6 +269,8 @@ def prepare(
     """
     if integer(members, least=2) is None:
         raise StudyError(f"a library is prepared with 2 or more members, not {members!r}")
+    if integer(iterations, least=1) is None:
+        raise StudyError(f"a member gets at least 1 iteration, not {iterations!r}")
     opened = Study(study, family, read_only=True) if isinstance(study, str | os.PathLike) else study
     about = family if opened is None else opened.family
     if about is None:
@@ -257,7 +282,7 @@ def prepare(
     wanted = spread(library.family, members)
     first = None if begin is None else library.family.check_parameters({**wanted[0], **begin})
     kept: dict[str, Any] = {"precision": precision, "history": False, "fresh": not adaptive, "begin": first}
-    run = Pass(library, conditions, schedule, int(seed), PREPARED, **kept)
+    run = Pass(library, conditions, schedule, int(seed), iterations, redraw=True, **kept)
     try:
         with shown(progress) as run.progress:
             run.run(wanted)

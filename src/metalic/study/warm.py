@@ -33,14 +33,18 @@ GIVEN_UP = 1e4  # times the loss of the neighbours, after a few chunks
 GOOD = 100.0  # times the loss of the neighbours: ten times their error
 CHUNK = GaussNewton.chunk
 MOVED = 2 * CHUNK  # iterations between two moves of adaptive points
+REDRAWN = 5 * CHUNK  # iterations between two draws of fresh points, for members that others start from
 CLOSE = 10.0  # times the loss of the neighbours after one chunk: members are close enough to start in between
 
 ShowReport = Callable[[Report], Any]
 
 
-def schedule_of(iterations: int = ITERATIONS, adaptive: bool = False) -> Schedule:
-    """Gauss-Newton alone, on the points of the default schedule, or on points that gather where the residual is."""
-    moves: dict[str, Any] = {"resample": MOVED, "adaptive": True} if adaptive else {}
+def schedule_of(iterations: int = ITERATIONS, adaptive: bool = False, redraw: bool = False) -> Schedule:
+    """Gauss-Newton alone, on the points of the default schedule, on fresh points every now and then, or on points that
+    gather where the residual is."""
+    moves: dict[str, Any] = {"resample": REDRAWN} if redraw else {}
+    if adaptive:
+        moves = {"resample": MOVED, "adaptive": True}
     return replace(SCHEDULES["fast"], name="warm", phases=(Phase(GaussNewton(), iterations, **moves),))
 
 
@@ -86,6 +90,7 @@ class Warm:
         conditions: A set of conditions instead of that of the nearest member.
         extrapolate: Allow parameters outside their boxes.
         progress: Called as by `solve`.
+        redraw: Draw fresh points every now and then: slower, and several times more accurate in the end.
     """
 
     library: Library
@@ -94,6 +99,7 @@ class Warm:
     conditions: Any = None
     extrapolate: bool = False
     progress: ShowReport | None = None
+    redraw: bool = False
 
     def solve(self, values: Mapping[str, float]) -> Solution | None:
         """The member at these parameters; None if no start leads there, so that a cold one must be made."""
@@ -117,14 +123,15 @@ class Warm:
         return not solution.diverged and solution.loss <= CLOSE * _expected(near)
 
     def _attempt(
-        self, values: Mapping[str, float], starts: list[Start], near: list[Member], iterations: int = ITERATIONS
+        self, values: Mapping[str, float], starts: list[Start], near: list[Member], iterations: int | None = None
     ) -> Solution:
+        iterations = max(ITERATIONS, self.least) if iterations is None else iterations
         family, member = self.library.family, near[0]
         chosen = Catalogue(family).parse(list(member.conditions) if self.conditions is None else self.conditions)
         return train(
             family,
             FixedChooser((Decision(chosen),)),
-            schedule_of(iterations, self.library.adaptive),
+            schedule_of(iterations, self.library.adaptive, self.redraw),
             dict(values),
             replace(self.library.options, hidden=member.networks.hidden, activation=member.networks.activation),
             seed=self.seed,
@@ -146,4 +153,4 @@ class Warm:
 
 def _expected(near: list[Member]) -> float:
     """The loss that a neighbour of these members should reach."""
-    return max(max(one.loss for one in near[:2]), float(np.finfo(float).tiny))
+    return max(max(one.level for one in near[:2]), float(np.finfo(float).tiny))

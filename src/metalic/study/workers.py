@@ -1,4 +1,4 @@
-"""Where plays are run: in this process, on a Dask cluster of this machine, or on one that exists already.
+"""Where plays, and members of a sweep, are run: in this process, on a Dask cluster here, or on one that exists already.
 
 All three answer to `Pool`: tasks go in, outcomes or exceptions come out in the order in which they are ready. Workers
 only play; the driver, which is this process, decides and writes.
@@ -13,17 +13,26 @@ from abc import ABC, abstractmethod
 from collections import deque
 from contextlib import suppress
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import StudyError
 from ..runtime import THREADS
 from ..validation import integer
-from .play import Outcome, Task, run
+from .play import run
 
 if TYPE_CHECKING:
     from distributed import Client
 
 PATIENCE = 5.0  # seconds to reach a scheduler
+
+
+class Job(Protocol):
+    """What a pool runs: a play, or a member of a sweep."""
+
+    @property
+    def number(self) -> int: ...
+
+    def run(self) -> Any: ...
 
 
 class Pool(ABC):
@@ -34,10 +43,10 @@ class Pool(ABC):
         """How many tasks are worth having in flight."""
 
     @abstractmethod
-    def submit(self, task: Task) -> None: ...
+    def submit(self, task: Job) -> None: ...
 
     @abstractmethod
-    def next(self) -> tuple[Task, Outcome | Exception]: ...
+    def next(self) -> tuple[Any, Any]: ...
 
     @property
     def dashboard(self) -> str:
@@ -53,15 +62,15 @@ class InProcess(Pool):
     """One play at a time, here."""
 
     def __init__(self) -> None:
-        self._tasks: deque[Task] = deque()
+        self._tasks: deque[Any] = deque()
 
     def capacity(self) -> int:
         return 1
 
-    def submit(self, task: Task) -> None:
+    def submit(self, task: Job) -> None:
         self._tasks.append(task)
 
-    def next(self) -> tuple[Task, Outcome | Exception]:
+    def next(self) -> tuple[Any, Any]:
         task = self._tasks.popleft()
         try:
             return task, run(task)
@@ -77,17 +86,17 @@ class Cluster(Pool):
 
     def __init__(self, client: Client, owned: tuple[Any, ...] = ()):
         self.client, self._owned = client, owned
-        self._tasks: dict[Any, Task] = {}
+        self._tasks: dict[Any, Any] = {}
 
     def capacity(self) -> int:
         return max(1, sum(self.client.nthreads().values()))
 
-    def submit(self, task: Task) -> None:
+    def submit(self, task: Job) -> None:
         from .packing import packed
 
         self._tasks[self.client.submit(_unpack_and_run, packed((run, task)), pure=False)] = task
 
-    def next(self) -> tuple[Task, Outcome | Exception]:
+    def next(self) -> tuple[Any, Any]:
         from distributed import wait
 
         done = wait(list(self._tasks), return_when="FIRST_COMPLETED").done
@@ -114,7 +123,7 @@ class Cluster(Pool):
             thing.close()
 
 
-def _unpack_and_run(packed: bytes) -> Outcome:
+def _unpack_and_run(packed: bytes) -> Any:
     """On a worker. What cannot be unpacked fails like a play that raises."""
     player, task = pickle.loads(packed)
     return player(task)
@@ -127,7 +136,7 @@ def open_pool(workers: Any) -> Pool:
     count = integer(workers, least=-sys.maxsize)
     if count is not None:
         if count < 1:
-            raise StudyError(f"a study needs at least 1 worker, not {count}")
+            raise StudyError(f"at least 1 worker is needed, not {count}")
         return InProcess() if count == 1 else _local(count)
     if isinstance(workers, str):
         return _remote(workers)

@@ -15,6 +15,7 @@ def command(
     source: Annotated[str, typer.Argument(help="A family, or the ledger of a study (.db) whose sets to use.")],
     out: Annotated[Path | None, typer.Option(help="The library. [default: FAMILY-members.db]")] = None,
     members: Annotated[int, typer.Option(min=2, help="How many members, spread over the box.")] = 17,
+    iterations: Annotated[int, typer.Option(min=1, help="Iterations that every member gets at least.")] = 200,
     refine: Annotated[
         int, typer.Option(min=0, help="How often a step between members may be halved where starts in between are bad.")
     ] = 2,
@@ -45,7 +46,13 @@ def command(
     place = Path(f"{find_family(about).name}-members.db") if out is None else out
     check_writable(place)
     first = read_parameters(begin) if begin else None
-    steps: dict[str, Any] = {"members": members, "refine": refine, "adaptive": adaptive, "begin": first}
+    steps: dict[str, Any] = {
+        "members": members,
+        "iterations": iterations,
+        "refine": refine,
+        "adaptive": adaptive,
+        "begin": first,
+    }
     options: dict[str, Any] = {**steps, "conditions": conditions, "schedule": schedule, "seed": seed}
     with sweep_display(quiet) as show:
         library = run(place, about, study=study, progress=show, **options)

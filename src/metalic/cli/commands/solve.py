@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...atomic import write_whole
-from ...errors import FileError, MetalicWarning, StudyError
+from ...errors import MetalicWarning, StudyError
 from ..display import solve_display
 from ..interrupts import interruptible_solve
 from ..options import (
@@ -31,7 +30,7 @@ from ..options import (
     read_weights,
     read_widths,
 )
-from ..printing import names, number, print_json, print_rows, warnings_as_lines
+from ..printing import check_picture, names, number, print_json, print_rows, save_picture, warnings_as_lines
 
 if TYPE_CHECKING:
     from ...pinn import Solution
@@ -106,7 +105,7 @@ def command(
     found = find_family(family)
     found.check_parameters(values, extrapolate)
     if plot is not None:
-        _check_picture(plot)
+        check_picture(plot)
     chosen: Any = conditions
     if conditions is not None and (conditions.endswith(".db") or conditions == found.name):
         chosen = recommended(conditions, found, values, schedule or "fast", extrapolate)
@@ -139,12 +138,11 @@ def command(
     if out is not None:
         solution.save(out)
     if plot is not None:
-        figure, kind = solution.plot(), plot.suffix.lstrip(".").lower()
-        write_whole(plot, lambda file: figure.savefig(file, format=kind, dpi=120))
+        save_picture(solution.plot(), plot)
     if as_json:
         print_json(solution.to_dict())
     else:
-        _print_solution(solution, out, plot)
+        print_solution(solution, out, plot)
 
 
 def recommended(path: str, family: Any, values: dict[str, str], schedule: str, extrapolate: bool) -> Recommendation:
@@ -159,15 +157,7 @@ def recommended(path: str, family: Any, values: dict[str, str], schedule: str, e
         return study.recommend(values, extrapolate=extrapolate)
 
 
-def _check_picture(path: Path) -> None:
-    from matplotlib.backend_bases import FigureCanvasBase
-
-    known = FigureCanvasBase.get_supported_filetypes()
-    if path.suffix.lstrip(".").lower() not in known:
-        raise FileError(f"'{path}': a picture ends in one of .{', .'.join(sorted(known))}")
-
-
-def _print_solution(solution: Solution, out: Path | None, plot: Path | None) -> None:
+def print_solution(solution: Solution, out: Path | None, plot: Path | None) -> None:
     from rich.console import Console
 
     console = Console()
@@ -185,6 +175,9 @@ def _print_solution(solution: Solution, out: Path | None, plot: Path | None) -> 
         for number_of, phase in enumerate(solution.phases, start=1)
     ]
     print_rows(COLUMNS, rows)
+    levels = solution.phases[-1].decision.choices if solution.phases[-1].decision else {}
+    if levels:
+        console.print(f"divided with {' '.join(f'{name}={level}' for name, level in levels.items())}")
     if solution.start is not None:
         console.print(f"started from {solution.start['source']} ({solution.start['kind']})", soft_wrap=True)
     if solution.diverged:

@@ -9,8 +9,19 @@ import typer
 
 from ...errors import ParameterError
 from ..display import sweep_display
-from ..options import Extrapolate, FamilyName, Json, OneSet, Quiet, Seed, check_writable, read_parameters
-from ..printing import print_json
+from ..options import (
+    Extrapolate,
+    FamilyName,
+    Json,
+    OneSet,
+    Quiet,
+    Seed,
+    Workers,
+    check_writable,
+    read_parameters,
+    read_workers,
+)
+from ..printing import check_picture, print_json, save_picture
 
 
 def command(
@@ -26,11 +37,15 @@ def command(
         Path | None, typer.Option(help="Where members are kept; run again to continue. [default: FAMILY-sweep.db]")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write all members on a grid to this .nc or .npz file.")] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw members and their errors to this file (.png, .pdf, .svg).")
+    ] = None,
     conditions: OneSet = None,
     schedule: Annotated[str, typer.Option(help="For members that start cold.")] = "fast",
     iterations: Annotated[int, typer.Option(min=1, help="Iterations that every member gets at least.")] = 20,
     seed: Seed = 0,
     extrapolate: Extrapolate = False,
+    workers: Workers = "1",
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -39,10 +54,12 @@ def command(
     Example: metalic sweep poisson -p s=0:50:101 --out poisson.nc
     """
     ranges = {name: _range(name, text) for name, text in read_parameters(parameter).items()}
-    check_writable(out)
+    for path in (out, figure):
+        check_writable(path)
+    pool = read_workers(workers)
     from ... import runtime
 
-    runtime.prepare()
+    runtime.prepare(pin=pool == 1)
     runtime.start_jax()
     from ...families import find_family
     from ...study.sweeping import check_format
@@ -50,13 +67,18 @@ def command(
 
     if out is not None:
         check_format(out)
+    if figure is not None:
+        check_picture(figure)
     found = find_family(family)
     place = Path(f"{found.name}-sweep.db") if library is None else library
     options: dict[str, Any] = {"conditions": conditions, "schedule": schedule, "seed": seed, "iterations": iterations}
+    options |= {"extrapolate": extrapolate, "workers": pool}
     with sweep_display(quiet) as show:
-        done = run(family, table, library=place, extrapolate=extrapolate, progress=show, **options, **ranges)
+        done = run(family, table, library=place, progress=show, **options, **ranges)
     if out is not None:
         done.save(out)
+    if figure is not None:
+        save_picture(done.plot(), figure)
     members = [member for member in done.members if member is not None]
     worst = max((member.measure for member in members if member.measure is not None), default=None)
     if as_json:
@@ -71,8 +93,9 @@ def command(
     typer.echo(f"{len(members)} of {len(done.parameters)} members are in {place}{measured}")
     for number, message in done.failures.items():
         typer.echo(f"member {number + 1} failed: {message}")
-    if out is not None:
-        typer.echo(f"written to {out}")
+    for path in (out, figure):
+        if path is not None:
+            typer.echo(f"written to {path}")
 
 
 def _range(name: str, text: str) -> Any:

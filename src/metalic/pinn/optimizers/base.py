@@ -48,7 +48,7 @@ class Status(IntEnum):
             Status.TIME: "time limit reached",
             Status.STOPPED: "stopped on request",
             Status.BUDGET: "budget used up",
-            Status.ENOUGH: "as good as its neighbours",
+            Status.ENOUGH: "level with library",
         }[self]
 
 
