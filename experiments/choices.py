@@ -1,6 +1,6 @@
 """What studies that may choose where to cut have learned, on PDEs that they have not seen.
 
-    metalic play results/plays/choices-layer.db --family layer --choose cut=0.02,0.05,0.1,0.2,0.5,undivided --plays 120
+    metalic play results/plays/choices-layer.db --family layer --choose cut=0.02,0.05,0.1,0.2,0.5,undivided --plays 240
     metalic test results/plays/choices-layer.db --pdes 50 --out results/tests/choices-layer.db --methods ...
     python -m experiments.choices --out results/choices
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from metalic.evaluation.standing import CHOSEN, DEFAULT, GIVEN, RANDOM, Standing, caution, ratio, running_median
+from metalic.evaluation.standing import CHOSEN, DEFAULT, GIVEN, RANDOM, Standing, ratio, running_median
 from metalic.study import PhaseRow, PlayRow
 
 SETTINGS = {"bandit": {"first": [1]}, "family": {"parameters": {"a": [0.0, 10.0]}}}
@@ -50,8 +50,6 @@ def test_a_partner_on_the_same_pde_goes_first() -> None:
     assert ratio(row(3, 5.0, 2, 0.05, pair=7), others, {"a": (0, 10)}) == pytest.approx(0.5)
 
 
-def test_medians_and_caution() -> None:
+def test_running_medians() -> None:
     values = [9.0, 1.0, 5.0, 5.0, 1.0]
     assert running_median(values, 3).tolist() == [np.median(values[max(0, i - 2) : i + 1]) for i in range(5)]
-    assert "only 8 plays" in caution(8)
-    assert caution(30) == ""

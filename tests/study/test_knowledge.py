@@ -38,7 +38,8 @@ def test_it_is_the_whole_study_of_the_results(name: str) -> None:
 def test_it_is_the_study_with_choices_of_the_results(name: str) -> None:
     assert shipped()[name].samefile(RESULTS / f"choices-{name}.db")
     with Study(name, read_only=True) as study:
-        assert (study.family.name, study.settings.schedule.name, len(study.plays)) == (name, "fast", 120)
+        assert (study.family.name, study.settings.schedule.name) == (name, "fast")
+        assert len(study.plays) == (240 if name == "layer" else 120)
         assert study.settings.choices
         ((parameter, box),) = study.family.parameters.items()
         for value in box:

@@ -24,7 +24,7 @@ NAMED = 18  # sets with a line of their own in a scatter plot
 
 def label(settings: Mapping[str, Any]) -> str:
     """The name of a study's bandit in the paper: 'Seq-UCB', 'Single-TS', 'Random-Seq'."""
-    kind = {"sequential": "Seq", "single": "Single"}[settings["bandit"]["name"]]
+    kind = {"sequential": "Seq", "single": "Single", "paired": "Paired"}[settings["bandit"]["name"]]
     policy = settings["bandit"]["policy"]["name"]
     if policy == "random":
         return f"Random-{kind}"
