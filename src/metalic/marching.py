@@ -26,6 +26,7 @@ from .pinn.slabs import Carried, Slab, check_initial_value_problem, joined, slab
 from .pinn.solution import Solution
 from .pinn.solver import Report, error_of, train
 from .pinn.start import Start
+from .progress import shown
 from .validation import integer
 
 STEPS = 4
@@ -42,7 +43,7 @@ def march(
     seed: int = 0,
     cold: bool = False,
     extrapolate: bool = False,
-    progress: Callable[[Report], Any] | None = None,
+    progress: Callable[[Report], Any] | bool | None = None,
     reference: Reference | str | os.PathLike[str] | None = None,
     check: bool | None = None,
     parameters: Mapping[str, Any] | None = None,
@@ -63,7 +64,8 @@ def march(
         seed: Decides the points and the random weights.
         cold: Start every slab from random networks.
         extrapolate: Allow parameters outside their boxes.
-        progress: Called with a `Report` as by `solve`, which counts the phases of all slabs.
+        progress: Called with a `Report` as by `solve`, which counts the phases of all slabs. True shows a progress bar,
+            None does so in notebooks, False never.
         reference: What to measure the error against instead of the family's own reference.
         check: Whether the whole solution is checked, as by `Solution.check`; None means yes.
         parameters: The parameters of the member; they can also be given by name.
@@ -107,7 +109,8 @@ def march(
     known = None if given is None else given.on(joined(played, count))
     common: dict[str, Any] = {"seed": seed, "extrapolate": extrapolate, "within": solving.within(chooser, played)}
     solve = partial(train, chooser=chooser, schedule=plan, options=options, **common)
-    solution = _March(played, plan, options, values, count, cold, solve, progress).run()
+    with shown(progress) as show:
+        solution = _March(played, plan, options, values, count, cold, solve, show).run()
     solution = solution.with_error(error_of(solution, extrapolate, known))
     if not (solving.CHECK if check is None else check):
         return solution
