@@ -1,7 +1,7 @@
 """What studies that may choose where to cut have learned, on PDEs that they have not seen.
 
-    metalic play results/plays/choices-layer.db --family layer --choose cut=0.02,0.05,0.1,0.2,0.5,undivided --plays 240
-    metalic test results/plays/choices-layer.db --pdes 50 --out results/tests/choices-layer.db --methods ...
+    metalic play results/choices/plays/layer.db --family layer --choose cut=0.02,0.05,0.1,0.2,0.5,undivided --plays 240
+    metalic test results/choices/plays/layer.db --pdes 50 --out results/choices/tests/layer.db --methods ...
     python -m experiments.choices --out results/choices
 
 The page compares, on the same PDEs with the same seeds, what a study recommends with its champion and with other ways
@@ -94,16 +94,16 @@ def recommended(name: str, study: Study) -> list[list[Any]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--plays", type=Path, default=Path("results/plays"))
-    parser.add_argument("--tests", type=Path, default=Path("results/tests"))
+    parser.add_argument("--plays", type=Path, default=Path("results/choices/plays"))
+    parser.add_argument("--tests", type=Path, default=Path("results/choices/tests"))
     parser.add_argument("--out", type=Path, default=Path("results/choices"))
     options = parser.parse_args()
     runtime.prepare()
-    names = [name for name in FAMILIES if (options.tests / f"choices-{name}.db").exists()]
+    names = [name for name in FAMILIES if (options.tests / f"{name}.db").exists()]
     found: dict[str, list[list[Any]]] = {"compared": [], "covered": [], "recommended": []}
     for name in names:
-        test = OfflineTest.read(options.tests / f"choices-{name}.db")
-        with Study(options.plays / f"choices-{name}.db", read_only=True) as study:
+        test = OfflineTest.read(options.tests / f"{name}.db")
+        with Study(options.plays / f"{name}.db", read_only=True) as study:
             found["compared"] += compared(name, test, 1 / len(names))
             found["covered"].append([name, *covered(test, study)])
             found["recommended"] += recommended(name, study)

@@ -4,9 +4,9 @@ The half-width of the inner strip is chosen among 0.06, 0.1, 0.2 and 0.4, togeth
 {u, r, c, x}. The champion is the family's default, {u, c, x} with 0.1. What is recommended is then compared with the
 champion on unseen parameters, from the same seeds.
 
-    python -m experiments.strips play results/plays/burgers-strips-paired-0.db --plays 100
-    python -m experiments.strips test results/plays/burgers-strips-paired-0.db --out results/strips --pdes 10
-    python -m experiments.strips draw results/plays/burgers-strips-paired-0.db --out results/strips
+    python -m experiments.strips play results/choices/plays/burgers-strips.db --plays 100
+    python -m experiments.strips test results/choices/plays/burgers-strips.db --out results/strips --pdes 10
+    python -m experiments.strips draw results/choices/plays/burgers-strips.db --out results/strips
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def test_it_is_the_whole_study_of_the_results(name: str) -> None:
 
 @pytest.mark.parametrize("name", DIVIDED)
 def test_it_is_the_study_with_choices_of_the_results(name: str) -> None:
-    assert shipped()[name].samefile(RESULTS / f"choices-{name}.db")
+    assert shipped()[name].samefile(RESULTS.parent / "choices" / "plays" / f"{name}.db")
     with Study(name, read_only=True) as study:
         assert (study.family.name, study.settings.schedule.name) == (name, "fast")
         assert len(study.plays) == (240 if name == "layer" else 120)
