@@ -99,15 +99,21 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/choices"))
     options = parser.parse_args()
     runtime.prepare()
-    names = [name for name in FAMILIES if (options.tests / f"{name}.db").exists()]
+    found = tables(options.plays, options.tests)
+    write(options.out, "Studies that choose where to cut", page(found), found)
+
+
+def tables(plays: Path, tests: Path) -> dict[str, list[list[Any]]]:
+    """The rows of every table."""
+    names = [name for name in FAMILIES if (tests / f"{name}.db").exists()]
     found: dict[str, list[list[Any]]] = {"compared": [], "covered": [], "recommended": []}
     for name in names:
-        test = OfflineTest.read(options.tests / f"{name}.db")
-        with Study(options.plays / f"{name}.db", read_only=True) as study:
+        test = OfflineTest.read(tests / f"{name}.db")
+        with Study(plays / f"{name}.db", read_only=True) as study:
             found["compared"] += compared(name, test, 1 / len(names))
             found["covered"].append([name, *covered(test, study)])
             found["recommended"] += recommended(name, study)
-    write(options.out, "Studies that choose where to cut", page(found), found)
+    return found
 
 
 def page(found: dict[str, list[list[Any]]]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from experiments import choices
 from experiments.offline import page
 from metalic.reproduction import reproduce
 
@@ -72,6 +73,17 @@ def test_pages_for_readers_show_the_tables_of_results(heading: str, results: str
     table = table_under(heading, RESULTS / results)
     assert table.count("\n") >= 5
     assert table in (ROOT / shown_in).read_text()
+
+
+def test_the_page_of_choices_follows_from_the_ledgers() -> None:
+    found = choices.tables(RESULTS / "choices" / "plays", RESULTS / "choices" / "tests")
+    assert (RESULTS / "choices.md").read_text().split("\n\n", 1)[1] == choices.page(found)
+    ratios = {row[0]: [row[4], row[6]] for row in found["compared"] if row[1] == "champion"}
+    names = {"layer": "boundary layer", "oscillator": "oscillator", "turning": "turning point"}
+    shown = cells((ROOT / "README.md").read_text())
+    assert [[row[2], row[3]] for name in names.values() for row in shown if row[0] == name] == [
+        ratios[name] for name in names
+    ]
 
 
 def cells(text: str) -> list[list[str]]:
