@@ -135,9 +135,9 @@ def page(found: dict[str, list[list[Any]]]) -> str:
     tables = {name: markdown(heads[name], rows) for name, rows in found.items()}
     text = [
         "Made by `python -m experiments.choices`, from studies of 120 plays (240 of `layer`) and from unseen PDEs.",
-        "*Ratio*: learned / method, geometric mean over the PDEs that both have solved, from the same seeds; below 1 what was learned is",
-        "better. The bootstrap intervals hold for all families together with 95 %. *Seconds*: training with what was",
-        "learned, and with the method; medians.\n",
+        "*Ratio*: learned / method, geometric mean over the PDEs that both have solved, from the same seeds; below 1",
+        "what was learned is better. The bootstrap intervals hold for all families together with 95 %. *Seconds*:",
+        "training with what was learned, and with the method; medians.\n",
         tables["compared"],
         "\nErrors in the 95 % interval of the forecast:\n",
         tables["covered"],
