@@ -17,7 +17,7 @@ test: $(VENV)/.tests
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2 --dist loadfile
+	$(BIN)/pytest -n 2 --dist loadfile --durations=20
 
 # The lowest versions that pyproject.toml allows, in an environment of their own: what users meet first still works.
 test-lowest:
