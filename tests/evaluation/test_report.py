@@ -59,7 +59,7 @@ def test_words_pictures_and_tables(folder: Path) -> None:
     assert "What was learned: decay" in text
     assert "learned from 30 plays" in text
     assert text.index("ucb.db (Seq-UCB") < text.index("random.db (Random-Seq")  # what has learned comes first
-    assert re.search(r"In phase 2: For a < 1\.\d+ use", text)
+    assert re.search(r"In phase 2: For a < 1\.\d+ try .*: a first guess", text)
     pictures = page.all("img")
     assert (
         len(pictures) == 3 + 2 + 2 + 1 + 1 + 1

@@ -61,6 +61,11 @@ def test_what_does_not_fit_is_refused(make, message):
 def test_files_that_are_none(tmp_path):
     (tmp_path / "a.npz").write_text("no")
     (tmp_path / "a.csv").write_text("x,t,u\n0,0,1\n1,0,1\n0,1,1\n")
-    for name, message in (("a.npz", "cannot be read"), ("a.csv", "no grid"), ("a.txt", ".npz"), ("b.npz", "read")):
+    for name, message in (
+        ("a.npz", "cannot be read"),
+        ("a.csv", "are not a grid"),
+        ("a.txt", ".npz"),
+        ("b.npz", "read"),
+    ):
         with pytest.raises(FileError, match=message):
             mt.Reference.from_file(tmp_path / name)

@@ -36,7 +36,9 @@ from .laws import Law, Place, System, View, in_order
 from .normal_equations import NormalEquations, Rows
 from .objective import Objective
 
-FEW_ROWS = 6  # of conditions in a program: up to here all are evaluated at once, else the active ones in a loop
+FEW_ROWS = (
+    1000  # conditions in a program times points: up to here all are evaluated at once, else those active in a loop
+)
 
 
 class Block(eqx.Module):
@@ -108,7 +110,7 @@ class Problem(Objective):
         residual, *boundary = fixed_jacobians(self, theta)
         equations = NormalEquations.empty(theta, self.edges).plus(*residual)
         groups = _groups(self, theta)
-        if sum(len(group.conditions) for group in groups) > FEW_ROWS:
+        if sum(len(group.conditions) * group.block.x.shape[-1] for group in groups) > FEW_ROWS:
             return _with_active(self, groups, equations.plus(*chain(*boundary)))
         return equations.plus(*chain(*boundary), *condition_jacobians(self, theta))
 
