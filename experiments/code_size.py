@@ -15,10 +15,11 @@ from pathlib import Path
 NOT_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 FEATURES = {
-    "starts, libraries, sweeps, checkpoints": (
+    "starts, libraries, sweeps, marches, checkpoints": (
         "pinn/start.py pinn/checkpoint.py pinn/limits.py pinn/refinement.py study/continuation.py study/equations.py "
         "study/interpolation.py study/library.py study/members.py study/networks.py study/packing.py study/sweeping.py "
-        "study/warm.py cli/commands/prepare.py cli/commands/sweep.py"
+        "study/warm.py study/waves.py study/pictures.py pinn/slabs.py pinn/adaptive.py marching.py "
+        "cli/commands/prepare.py cli/commands/sweep.py cli/commands/march.py"
     ),
     "a live dashboard": "dashboard/*.py cli/commands/dashboard.py evaluation/curves.py evaluation/standing.py",
     "values, derivatives, integrals and sensitivities of a solution; export": (
@@ -36,6 +37,8 @@ FEATURES = {
     "regions, own figures, `doctor`, compiling ahead": (
         "geometry/region.py families/regions.py evaluation/pictures.py cli/commands/doctor.py pinn/optimizers/ahead.py"
     ),
+    "four small families": "families/layer.py families/turning.py families/oscillator.py families/materials.py",
+    "bars in notebooks, trackers": "progress.py tracking.py",
     "the protocol `authors`, and the paper's claims": "study/protocol.py reproduction/claims.py",
 }
 
