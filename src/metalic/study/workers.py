@@ -110,7 +110,7 @@ class Cluster(Pool):
     @property
     def dashboard(self) -> str:
         with suppress(KeyError):  # a scheduler without one
-            if link := self.client.dashboard_link:
+            if (link := self.client.dashboard_link) and not (self._owned and _watched_at() is None):
                 return f"Dask's dashboard: {link}"
         return "no Dask dashboard: it needs Bokeh, pip install 'metalic[cluster]'"
 
