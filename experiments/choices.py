@@ -4,6 +4,11 @@
     metalic test results/choices/plays/layer.db --pdes 50 --out results/choices/tests/layer.db --methods ...
     python -m experiments.choices --out results/choices
 
+The study of `layer` has 240 plays. The other studies are made in the same way, with 120 plays and the choices
+strip=0.05,0.1,0.2,0.4,undivided (`turning`), parts=2,3,4,6,8 (`oscillator`) and lambda_interface=1,5,25,125
+(`materials`). The methods of the tests are learned, champion, cpinn, xpinn, all, random-single and pinn-sub, which
+`materials` does not have.
+
 The page compares, on the same PDEs with the same seeds, what a study recommends with its champion and with other ways
 to solve, and shows what is recommended along the parameter.
 """

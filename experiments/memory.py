@@ -236,7 +236,7 @@ def page(found: dict[str, Any]) -> str:
         f"the cold solve, cold / warm, median; *never reached* within {ITERATIONS} iterations. *Error ratio*: at equal",
         "seconds, warm / cold, geometric mean. *Above 1e-2*: of all solves from the library.\n",
         markdown(HEAD, [line(found, name) for name in (*FAMILIES, "heat", "drift") if of(found, "members", name)]),
-        f"\n`drift`, u_t + b u_x = k u_xx, has two parameters, `heat` four; libraries of both have {SEVERAL} members.",
+        f"\n`drift` is u_t + b u_x = k u_xx. Libraries of families with several parameters have {SEVERAL} members.",
     ]
     for one in found.get("sweep", []):
         text += [

@@ -5,7 +5,7 @@ The half-width of the inner strip is chosen among 0.06, 0.1, 0.2 and 0.4, togeth
 champion on unseen parameters, from the same seeds.
 
     python -m experiments.strips play results/choices/plays/burgers-strips.db --plays 100
-    python -m experiments.strips test results/choices/plays/burgers-strips.db --out results/strips --pdes 10
+    python -m experiments.strips test results/choices/plays/burgers-strips.db --out results/strips --pdes 20
     python -m experiments.strips draw results/choices/plays/burgers-strips.db --out results/strips
 """
 

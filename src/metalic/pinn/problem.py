@@ -36,9 +36,7 @@ from .laws import Law, Place, System, View, in_order
 from .normal_equations import NormalEquations, Rows
 from .objective import Objective
 
-FEW_ROWS = (
-    1000  # conditions in a program times points: up to here all are evaluated at once, else those active in a loop
-)
+FEW_ROWS = 1000  # of all conditions of a program; up to here all are evaluated at once, else the active ones in a loop
 
 
 class Block(eqx.Module):
